@@ -135,18 +135,8 @@ class Machine:
 class Sweep:
     """A guest that has booted up to its first readfile: every point starts from there."""
 
-    def __new__(
-        cls,
-        description: str,
-        elf: bytes,
-        on_progress: Callable[[], object] | None = None,
-        *,
-        fast_forward: bool = False,
-    ) -> Sweep:
-        """Boots the guest. `on_progress()` every few milliseconds; what it raises ends the boot.
-
-        `fast_forward`: an atomic core boots it, and the machine begins cold at its points, whose cycles are estimates.
-        """
+    def __new__(cls, description: str, elf: bytes, on_progress: Callable[[], object] | None = None) -> Sweep:
+        """Boots the guest. `on_progress()` every few milliseconds; what it raises ends the boot."""
 
     def run(
         self,

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 class EmbeddedSession:
     """A session on the simulator inside this process."""
 
-    def __init__(
-        self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None,
-        fast_forward: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
         engine = load_engine()
         resolved = resolve(machine)
         self.machine = machine
@@ -39,7 +36,7 @@ class EmbeddedSession:
         program = guest_elf(resolved.isa, elf)
         self._routines = _routines_on(resolved.description, program)
         self._watch = watch
-        self._sweep = engine.Sweep(resolved.text, program, watch, fast_forward=fast_forward)
+        self._sweep = engine.Sweep(resolved.text, program, watch)
 
     def routines(self) -> list[Routine]:
         return self._routines
@@ -68,16 +65,12 @@ class EmbeddedEngine(Engine):
     """The simulator inside this process. `elf`: a guest of the user's own instead of breakeven's.
 
     `watch`: called every few milliseconds while a guest boots or a measurement is looked into; what it raises ends
-    that. `fast_forward`: an atomic core boots guests, and machines begin cold at their points: a fraction of the time,
-    for cycles that are estimates. No store may stand before it.
+    that.
     """
 
-    def __init__(
-        self, elf: Path | None = None, watch: Callable[[], None] | None = None, fast_forward: bool = False
-    ) -> None:
+    def __init__(self, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
         self.elf = elf
         self._watch = watch
-        self._fast_forward = fast_forward
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         resolved = resolve(machine)
@@ -99,7 +92,7 @@ class EmbeddedEngine(Engine):
         return routines_in(resolve(machine), self.elf)
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
-        return EmbeddedSession(machine, self.elf, self._watch, self._fast_forward)
+        return EmbeddedSession(machine, self.elf, self._watch)
 
 
 def routines_in(machine: Machine, elf: Path | None = None) -> list[Routine]:

@@ -41,12 +41,12 @@ def open_named(
 @contextmanager
 def open_engine(
     guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None, durable: bool = True,
-    watch: Callable[[], None] | None = None, fast_forward: bool = False,
+    watch: Callable[[], None] | None = None,
 ) -> Iterator[Any]:  # fmt: skip
     """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted.
 
     Without `guest`, routines that the user has added are there as well. `durable`: of `Store`.
-    `watch`, `fast_forward` (without a store): of `EmbeddedEngine`.
+    `watch`: of `EmbeddedEngine`.
     """
     from breakeven.engines.embedded import EmbeddedEngine
 
@@ -56,12 +56,12 @@ def open_engine(
 
         def make(elf: Path | None) -> Any:
             if not scheduler:
-                return EmbeddedEngine(elf, watch, fast_forward)
+                return EmbeddedEngine(elf, watch)
             from breakeven.engines.dask import DaskEngine
 
             return stack.enter_context(DaskEngine(scheduler, elf))
 
-        yield stack.enter_context(_stored(make, guest, store, no_store or fast_forward, durable))
+        yield stack.enter_context(_stored(make, guest, store, no_store, durable))
 
 
 @contextmanager

@@ -84,16 +84,11 @@ class Simulator:
         self._variants: OrderedDict[Key, Variant] = OrderedDict()
         self._known: OrderedDict[Key, _Known] = OrderedDict()
         self._stack = ExitStack()
-        self._open_engines()
+        self._engine = self._opened()
 
-    def _open_engines(self) -> None:
+    def _opened(self) -> Any:
         # A slider's answer does not wait for the disk.
-        self._engine, self._estimates = (
-            self._stack.enter_context(
-                open_engine(None, *self._where, durable=False, watch=lambda: self.stop(), fast_forward=fast_forward)
-            )
-            for fast_forward in (False, True)
-        )
+        return self._stack.enter_context(open_engine(None, *self._where, durable=False, watch=lambda: self.stop()))
 
     def close(self) -> None:
         """Closes the store."""
@@ -106,7 +101,7 @@ class Simulator:
             forget(machine_spec(name, list(settings)))
         self._variants.clear()
         self._known.clear()
-        self._open_engines()
+        self._engine = self._opened()
 
     def variant(self, name: str, settings: Settings) -> Variant:
         """The variant, from the kept ones if it is there. An edited machine file is another machine."""
@@ -189,26 +184,25 @@ class Simulator:
     def first_look(
         self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str
     ) -> list[list[Any]] | None:  # fmt: skip
-        """Rows as of `points`, provisional: each has the least of `FEW` measurements, out of order of a guest that was
-        fast-forwarded, of an output that nobody compared yet. They get into no store. None where most of the points
-        are there, or an output is wrong: `points` tells."""
+        """Rows as of `points`, provisional: each has the least of `FEW` measurements, of an output that nobody compared
+        yet. They get into no store. None where it would be no faster: out of order, or where most of the points are
+        there; and where an output is wrong, which `points` tells."""
         key, made = _key(name, settings), _points(routines, places, cache, measure)
         known = self._known.get(key)
         if known is not None and known.have(routines, made):
             return None
         variant = self.variant(name, settings)
         self.stop()
+        # Out of order the boot and what comes before the first measurement are most of a point.
+        if variant.machine.has("BaseO3CPU"):
+            return None
         if 2 * self._engine.missing(variant.machine.spec, pack(made)) < len(made):
             return None
         known = self._checked(key, variant, routines)
         few = [replace(point, repetitions=FEW, flags=point.flags | FLAG_SKIP_VERIFICATION) for point in made]
         missing = _long_first(point for point in few if point not in known.rows)
         if missing:
-            # The boot of an out-of-order core takes as long as the look itself; that of others is cheap and makes the
-            # look more like what comes.
-            forwarded = variant.machine.has("BaseO3CPU")
-            session = self._estimates.open(variant.machine.spec) if forwarded else variant.session
-            ran = session.simulate(pack(missing), 0, lambda *_: self.stop())
+            ran = variant.session.simulate(pack(missing), 0, lambda *_: self.stop())
             for point, result in zip(missing, unpack_results(ran), strict=True):
                 least = result.cycles_min / point.calls
                 known.rows[point] = [least, least, result.instructions, None, result.problem]

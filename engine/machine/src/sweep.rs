@@ -9,9 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use breakeven_base::{Bus, MemImage};
-use breakeven_cpu::simple::{AtomicSimple, SimpleConfig};
 
-use crate::core::Core;
 use crate::machine::{Cause, Limits, Machine, RunEnd, State};
 use crate::platform::Devices;
 use crate::{EngineError, MachineConfig};
@@ -84,30 +82,21 @@ impl Sweep {
         observer: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Sweep, EngineError> {
         let mut m = Machine::new(description, elf)?;
-        boot(&mut m, observer)?;
-        Sweep::from_booted(m)
-    }
-
-    /// As [`Sweep::new_observed`], with a guest that is fast-forwarded: its boot is executed by an atomic core
-    /// (gem5's `AtomicSimpleCPU`) in a fraction of the time, and the machine's own core and memory begin at the points,
-    /// cold. So points are executed alike but take other cycles, the more the fewer calls they measure: for estimates.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn fast_forwarded(
-        description: &str,
-        elf: &[u8],
-        observer: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> Result<Sweep, EngineError> {
-        let mut m = Machine::new(description, elf)?;
-        let atomic = AtomicSimple::new(SimpleConfig::default()).map_err(EngineError::Description)?;
-        let own = std::mem::replace(&mut m.state.core, Core::Atomic(Box::new(atomic)));
-        boot(&mut m, observer)?;
-        m.state.core = own;
-        Sweep::from_booted(m)
-    }
-
-    fn from_booted(mut m: Machine) -> Result<Sweep, EngineError> {
+        if m.bus.process.is_some() {
+            return Err(EngineError::Sweep("points are run by a bare-metal guest; set Root.full_system".to_owned()));
+        }
+        m.bus.pause_at_readfile = true;
+        let end = m.run_observed(BOOT, &mut |_| observer());
+        if end.cause != Cause::Paused {
+            return Err(EngineError::Sweep(format!(
+                "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}; is it a breakeven guest?{}",
+                end.insts,
+                end.cause.text(),
+                end.code,
+                // A deadlock's report names every queue; its first line says what happened.
+                end.detail.lines().next().map(|line| format!(" {line}")).unwrap_or_default()
+            )));
+        }
         let image = m.bus.ram_mut().freeze()?;
         m.state.mem.freeze();
         let Machine { config, mut state, bus, .. } = m;
@@ -218,26 +207,6 @@ impl Sweep {
         // A machine is in the list only while it stands at the snapshot, whatever happened to a thread.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Runs a guest up to its first `readfile`.
-fn boot(m: &mut Machine, observer: &mut dyn FnMut() -> ControlFlow<()>) -> Result<(), EngineError> {
-    if m.bus.process.is_some() {
-        return Err(EngineError::Sweep("points are run by a bare-metal guest; set Root.full_system".to_owned()));
-    }
-    m.bus.pause_at_readfile = true;
-    let end = m.run_observed(BOOT, &mut |_| observer());
-    if end.cause != Cause::Paused {
-        return Err(EngineError::Sweep(format!(
-            "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}; is it a breakeven guest?{}",
-            end.insts,
-            end.cause.text(),
-            end.code,
-            // A deadlock's report names every queue; its first line says what happened.
-            end.detail.lines().next().map(|line| format!(" {line}")).unwrap_or_default()
-        )));
-    }
-    Ok(())
 }
 
 /// The caller wanted no more of it.

@@ -125,30 +125,6 @@ fn guests_that_read_no_points_and_broken_records_are_refused() {
 }
 
 #[test]
-fn a_fast_forwarded_guest_runs_its_points_on_the_machines_own_core() {
-    let sizes: Vec<u64> = (1..40).collect();
-    for core in ["atomic", "timing", "minor"] {
-        let description = reference(core).json();
-        let booted = run(&Sweep::new(&description, &guest()).expect("boots"), &sizes, 2);
-        let sweep = Sweep::fast_forwarded(&description, &guest(), &mut || ControlFlow::Continue(())).expect("boots");
-        let forwarded = run(&sweep, &sizes, 2);
-        let cycles = |r: &[u8]| u64_at(r, 16) - u64_at(r, 8);
-        for (a, b) in booted.chunks_exact(RESULT_BYTES).zip(forwarded.chunks_exact(RESULT_BYTES)) {
-            assert_eq!(u64_at(a, 40), u64_at(b, 40), "{core}: the same is executed");
-            // A loop of a word in the cache: what was cold is the first turn.
-            assert!(cycles(a).abs_diff(cycles(b)) < 400, "{core}: {} and {} cycles", cycles(a), cycles(b));
-        }
-        let took = |r: &[u8], i: usize| cycles(&r[i * RESULT_BYTES..(i + 1) * RESULT_BYTES]);
-        let turns = |r: &[u8]| took(r, 38) - took(r, 8);
-        assert_eq!(turns(&booted), turns(&forwarded), "{core}: the cycles of a turn are that core's");
-        assert_eq!(run(&sweep, &sizes, 1), forwarded, "{core}");
-    }
-    let ended =
-        Sweep::fast_forwarded(&reference("minor").json(), &Asm::new().exit().elf(), &mut || ControlFlow::Continue(()));
-    assert!(ended.err().expect("refused").to_string().contains("did not ask for its points"));
-}
-
-#[test]
 fn a_measurement_is_looked_into_without_disturbing_it() {
     for core in ["timing", "minor"] {
         let sweep = Sweep::new(&reference(core).json(), &guest()).expect("boots");

@@ -22,18 +22,11 @@ pub struct Sweep {
 #[pymethods]
 impl Sweep {
     /// `on_progress()` is called every few milliseconds while the guest boots; what it raises ends the boot.
-    /// `fast_forward`: an atomic core boots it, and the machine begins cold at its points, whose cycles are estimates.
     #[new]
-    #[pyo3(signature = (description, elf, on_progress=None, *, fast_forward=false))]
-    fn new(
-        py: Python<'_>,
-        description: &str,
-        elf: &[u8],
-        on_progress: Option<Py<PyAny>>,
-        fast_forward: bool,
-    ) -> PyResult<Self> {
-        let make = if fast_forward { engine::Sweep::fast_forwarded } else { engine::Sweep::new_observed };
-        watched(on_progress, |observer| py.detach(|| make(description, elf, observer))).map(|inner| Sweep { inner })
+    #[pyo3(signature = (description, elf, on_progress=None))]
+    fn new(py: Python<'_>, description: &str, elf: &[u8], on_progress: Option<Py<PyAny>>) -> PyResult<Self> {
+        watched(on_progress, |observer| py.detach(|| engine::Sweep::new_observed(description, elf, observer)))
+            .map(|inner| Sweep { inner })
     }
 
     /// Runs records of 128 bytes; results of 64 bytes in the same order, whatever the number of threads (0: all).
