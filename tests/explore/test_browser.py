@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -377,6 +378,16 @@ def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
     page.wait_for_selector("#plot path.dot title:has-text('measured here')", state="attached", timeout=PATIENT)
 
 
+def open_while_ranking(page, explorer: Explorer, answered: Callable[[object], None]) -> None:
+    """The group of the core's parameters is open; the ranking has been asked for. `answered`: what becomes of
+    questions."""
+    page.route("**/ask", answered)
+    page.goto(explorer.address)
+    settled(page)
+    page.wait_for_selector("#ranking:has-text('ranking 0 of')", timeout=PATIENT)
+    page.click("summary:has-text('core')")
+
+
 def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_change(browser, explorer: Explorer) -> None:
     page, held, left = browser.new_page(viewport={"width": 1280, "height": 900}), [], []
 
@@ -391,11 +402,7 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
         else:
             route.continue_()
 
-    page.route("**/ask", answered)
-    page.goto(explorer.address)
-    settled(page)
-    page.wait_for_selector("#ranking:has-text('ranking 0 of')", timeout=PATIENT)
-    page.click("summary:has-text('core')")
+    open_while_ranking(page, explorer, answered)
     page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']").focus()
     page.keyboard.press("ArrowRight")
     # The change's own curves come, and the ranking goes on behind them.
@@ -431,11 +438,7 @@ def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explor
         else:
             route.continue_()
 
-    page.route("**/ask", answered)
-    page.goto(explorer.address)
-    settled(page)
-    page.wait_for_selector("#ranking:has-text('ranking 0 of')", timeout=PATIENT)
-    page.click("summary:has-text('core')")
+    open_while_ranking(page, explorer, answered)
     slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
     slider.scroll_into_view_if_needed()
     if hand == "pointer":
