@@ -12,7 +12,7 @@ from breakeven.routine.registry import user_files
 pytestmark = pytest.mark.slow
 
 #: two machines, one with AVX-512
-WITH, WITHOUT = ("-m", "zen4", "--set", "cpu.isa.enable_avx512=true"), ("-m", "skylake")
+WITH, WITHOUT = ("-m", "zen4"), ("-m", "skylake")
 VECTORS = '__asm__ volatile("vmovdqu64 %1, %%zmm17\\n vmovdqu64 %%zmm17, %0" : "=m"(d[i]) : "m"(s[i]) : "memory");'
 C_COPY = """
 #include <stddef.h>

@@ -51,8 +51,8 @@ def test_blocks_move_from_the_least_distance_on(preset: str) -> None:
 @pytest.mark.parametrize(
     ("preset", "distance", "each"),
     [
-        # A byte's load waits for the store of the byte `distance` before it: near ones forward 6 cycles later, far ones
-        # have left the store queue's way, and two bytes' micro-ops take two cycles each.
+        # A byte's load waits for the store of the byte `distance` before it: near ones forward 6 cycles later; for
+        # far ones that store is done, and a byte's micro-ops take two cycles.
         ("goldencove", 1, 6),
         ("goldencove", 4, 6),
         ("goldencove", 63, 2),
