@@ -3,15 +3,19 @@
 
 pub mod account;
 pub mod bpred;
+mod memo;
 pub mod minor;
 pub mod misaligned;
 pub mod o3;
+mod outside;
 pub mod pipeview;
 mod seq;
 pub mod simple;
 #[cfg(test)]
 pub(crate) mod testing;
 mod when;
+
+pub use memo::MemoStatistics;
 
 use breakeven_base::{Bus, FrontEnd, SysEffect};
 use breakeven_memory::MemorySystem;

@@ -48,6 +48,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{}: {:.3} s", if on { "on" } else { "off" }, start.elapsed().as_secs_f64());
         outcomes.push(outcome);
     }
+    if let (None, [one, other, ..]) = (&points, &outcomes[..]) {
+        let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
+        for (a, b) in lines(one).iter().zip(&lines(other)).filter(|(a, b)| a != b) {
+            println!("{a} | {b}");
+        }
+    }
     let same = outcomes.windows(2).all(|pair| pair[0] == pair[1]);
     println!("{}", if same { "all the same" } else { "NOT the same" });
     Ok(())

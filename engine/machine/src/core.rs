@@ -2,9 +2,10 @@
 
 use breakeven_base::{Bus, FrontEnd, StatSink};
 use breakeven_cpu::minor::Minor;
-use breakeven_cpu::o3::{MemoStatistics, O3};
+use breakeven_cpu::o3::O3;
 use breakeven_cpu::pipeview::Window;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
+use breakeven_cpu::MemoStatistics;
 use breakeven_cpu::{Budget, CoreCtx, Stop};
 
 pub(crate) enum Core {
@@ -83,21 +84,26 @@ impl Core {
 
     /// Switches memoized execution, on a core that has it: the same cycles.
     pub fn memoize(&mut self, on: bool) {
-        if let Core::O3(c) = self {
-            c.memoize(on);
+        match self {
+            Core::O3(c) => c.memoize(on),
+            Core::Minor(c) => c.memoize(on),
+            Core::Atomic(_) | Core::Timing(_) => {}
         }
     }
     /// The machine becomes idle: gives back memory that no result depends on.
     pub fn release_memory(&mut self) {
-        if let Core::O3(c) = self {
-            c.release_memory();
+        match self {
+            Core::O3(c) => c.release_memory(),
+            Core::Minor(c) => c.release_memory(),
+            Core::Atomic(_) | Core::Timing(_) => {}
         }
     }
     /// Statistics of memoized execution, on a core that has it.
     pub fn memo_statistics(&self) -> Option<MemoStatistics> {
         match self {
             Core::O3(c) => Some(c.memo_statistics()),
-            _ => None,
+            Core::Minor(c) => Some(c.memo_statistics()),
+            Core::Atomic(_) | Core::Timing(_) => None,
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{Bus, Stat, StatSink, SysEffect, Tick};
-use breakeven_cpu::o3::MemoStatistics;
+use breakeven_cpu::MemoStatistics;
 use breakeven_cpu::{Budget, Stop};
 use breakeven_memory::MemorySystem;
 

@@ -112,7 +112,7 @@ impl Sweep {
 
     /// As [`Machine::memo_statistics`], of each thread's machine.
     #[must_use]
-    pub fn memo_statistics(&self) -> Vec<breakeven_cpu::o3::MemoStatistics> {
+    pub fn memo_statistics(&self) -> Vec<breakeven_cpu::MemoStatistics> {
         self.idle().iter().filter_map(Machine::memo_statistics).collect()
     }
 

@@ -18,6 +18,8 @@ fn run(description: &str, elf: &[u8], insts: u64, on: bool) -> (Vec<(String, Str
 #[test]
 fn the_reference_guests_run_alike_and_mostly_out_of_memory() {
     for (description, elf) in [
+        (include_str!("../../../tests/data/descriptions/minor.json"), RISCV),
+        (include_str!("../../../tests/data/descriptions/x86_minor.json"), X86),
         (include_str!("../../../tests/data/descriptions/o3.json"), RISCV),
         (include_str!("../../../tests/data/descriptions/c910.json"), RISCV),
         (include_str!("../../../tests/data/descriptions/x86_o3.json"), X86),

@@ -1,17 +1,17 @@
 //! Minor's account of its cycles: what became of each commit slot (`executeCommitLimit` a cycle).
 //!
-//! The account costs time in every cycle, so it is kept only on request ([`Minor::keep_account`]). The slots
+//! The account costs time in every cycle, so it is kept only on request ([`super::Minor::keep_account`]). The slots
 //! of a cycle in which micro-ops committed and others could have are charged to what the oldest that is left waits for at
 //! its end, those of a cycle without any commit to what the oldest waited for at its beginning. A wrong path and the refill
 //! after it, up to the first micro-op of the right one in flight, are the branch's.
 
-use super::Minor;
+use super::pipeline::Pipeline;
 use crate::account::{Account, Reason};
 use breakeven_base::{Cycle, StatSink};
 
 /// The account and what the charges are made from.
 #[derive(Clone, Debug)]
-pub(super) struct Ledger {
+pub struct Ledger {
     pub account: Account,
     /// At the last reset of the statistics.
     base: Account,
@@ -24,7 +24,7 @@ pub(super) struct Ledger {
     refilling: bool,
 }
 
-impl Minor {
+impl Pipeline {
     /// From now on the statistics hold the account of the cycles.
     pub fn keep_account(&mut self) {
         self.ledger = Some(Box::new(Ledger {
@@ -85,7 +85,7 @@ impl Minor {
 mod tests {
     use super::*;
     use crate::bpred::BranchPredictorParams;
-    use crate::minor::MinorConfig;
+    use crate::minor::{Minor, MinorConfig};
     use crate::testing::{memory_config, Inst, MockFe, Run, BASE};
     use crate::{Budget, Stop};
     use breakeven_base::{BranchKind, OpClass, SysEffect};
@@ -114,7 +114,7 @@ mod tests {
         let mut s = StatSink::new();
         plain.core.collect(&mut s);
         assert!(!s.stats.iter().any(|x| x.name.contains("account")), "none is kept unless asked for");
-        let account = kept.core.ledger.as_ref().expect("asked for").account;
+        let account = kept.core.pipe.ledger.as_ref().expect("asked for").account;
         assert_eq!(account.total(), kept.core.cycles() * 2, "every slot is charged");
         (move |reason| account.slots(reason) / 2, kept.core.cycles())
     }

@@ -7,6 +7,8 @@
 
 use breakeven_base::Cycle;
 
+use crate::memo::archive::Archive;
+
 /// Counts what keeps the core awake.
 #[derive(Clone, Debug)]
 pub struct Activity {
@@ -21,6 +23,12 @@ pub struct Activity {
 impl Activity {
     pub fn new(longest_delay: u32) -> Self {
         Activity { last: Cycle::ZERO, window: u64::from(longest_delay), stage: true }
+    }
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { last, window: _, stage } = self;
+        a.cycle_then(last);
+        a.flag(stage);
     }
     /// Something is on its way through a latch or a unit.
     #[inline]

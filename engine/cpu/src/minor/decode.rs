@@ -4,6 +4,7 @@
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::latch::{Bundle, BundleEnd, Channel};
+use crate::memo::archive::Archive;
 use breakeven_base::Cycle;
 
 #[derive(Clone, Debug)]
@@ -23,6 +24,12 @@ impl Decode {
             cycle_input: cfg.decodeCycleInput,
             bubbles: cfg.quirks.gem5BundleBubbles,
         }
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { input, width: _, cycle_input: _, bubbles: _ } = self;
+        input.archive(a, |a, bundle| bundle.archive(a));
     }
 
     /// One cycle. Without room behind it, or input, it does nothing.

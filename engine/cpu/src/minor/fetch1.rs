@@ -4,16 +4,17 @@
 //! At most `fetch1FetchLimit` lines are on their way, and never more than fetch2's input buffer has room for. A line that
 //! belongs to an old stream or an old prediction is thrown away when its response comes.
 
-use breakeven_base::{Bus, Cycle, FrontEnd, MemKind, PhysAddr};
-use breakeven_memory::{Port, Request, Response, Side, TlbResult};
+use breakeven_base::{Cycle, MemKind, PhysAddr};
+use breakeven_memory::{Request, Response, Side, TlbResult};
 
 use super::activity::Activity;
 use super::config::{MinorConfig, MAX_WIDTH};
 use super::latch::{InputBuffer, Latch, Ring};
 use super::lsq::When;
-use super::pipe::{Line, PredictedBranch, ResolvedBranch};
+use super::pipe::{Line, PredictedBranch, ResolvedBranch, PREDICTIONS, STREAMS};
 use crate::account::Reason;
-use crate::CoreCtx;
+use crate::memo::archive::Archive;
+use crate::outside::Outside;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
@@ -25,6 +26,9 @@ enum State {
     InMemory,
     Complete,
 }
+
+const STATES: [State; 5] =
+    [State::InTranslation, State::Translated, State::NeedsRetry, State::InMemory, State::Complete];
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Fetch {
@@ -95,7 +99,7 @@ impl Fetch1 {
 
     /// What arrives up to this cycle, before the stages are evaluated.
     #[inline(never)]
-    pub fn events<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, activity: &mut Activity) {
+    pub fn events<X: Outside>(&mut self, cx: &mut X, when: &When, activity: &mut Activity) {
         for i in 0..self.fetches.len() {
             let Some(mut f) = self.fetches.get(i).copied() else { break };
             if f.at > when.cycle {
@@ -134,7 +138,7 @@ impl Fetch1 {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch1Io) {
+    pub fn tick<X: Outside>(&mut self, cx: &mut X, when: &When, io: &mut Fetch1Io) {
         let blocked = !io.next.can_reserve();
         if io.resolved.is_some() || io.predicted.is_some() {
             self.follow_branches(io.resolved, io.predicted);
@@ -170,13 +174,13 @@ impl Fetch1 {
         }
     }
 
-    fn fetch_line<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, activity: &mut Activity) {
+    fn fetch_line<X: Outside>(&mut self, cx: &mut X, when: &When, activity: &mut Activity) {
         let base = self.fetch_addr & !u64::from(self.width - 1);
         self.fetch_addr = base.wrapping_add(u64::from(self.width));
         self.lines += 1;
         let line = Line { base, size: self.width, stream: self.stream, prediction: self.prediction, fault: false };
         let mut fetch = Fetch { line, paddr: PhysAddr::ZERO, state: State::Translated, at: when.cycle };
-        match cx.fe.fetch_translate(cx.bus, base) {
+        match cx.fetch_translate(base) {
             None => fetch.line.fault = true,
             Some(xlat) => {
                 fetch.paddr = xlat.paddr;
@@ -197,7 +201,7 @@ impl Fetch1 {
     }
 
     /// Sends the oldest line that has not been, if its translation is known.
-    fn try_to_send<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, activity: &mut Activity) {
+    fn try_to_send<X: Outside>(&mut self, cx: &mut X, when: &When, activity: &mut Activity) {
         let Some(mut f) = self.fetches.get(self.sent).copied() else { return };
         if f.state != State::Translated {
             return;
@@ -219,7 +223,7 @@ impl Fetch1 {
             pc: f.line.base,
             may_wait: false,
         };
-        match cx.mem.access(Port::Inst, when.tick, &request) {
+        match cx.fetch(when.tick, &request) {
             Response::Done { at, .. } => {
                 f.state = State::InMemory;
                 f.at = when.cycle_of(at).max(when.cycle + 1);
@@ -256,6 +260,37 @@ impl Fetch1 {
         io.activity.mark(when.cycle);
     }
 
+    /// The state in relative form.
+    #[allow(clippy::cast_possible_truncation)] // few lines
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self {
+            fetches,
+            sent,
+            limit: _,
+            width: _,
+            running,
+            fetch_addr,
+            stream,
+            prediction,
+            next_event: _,
+            lines: _,
+        } = self;
+        fetches.archive(a, |a, Fetch { line, paddr, state, at }| {
+            line.archive(a);
+            a.u64(&mut paddr.0);
+            a.one_of(state, &STATES);
+            a.cycle(at);
+        });
+        let mut n = *sent as u8;
+        a.u8(&mut n);
+        *sent = n.into();
+        a.flag(running);
+        a.u64(fetch_addr);
+        a.number32(STREAMS, stream);
+        a.number32(PREDICTIONS, prediction);
+        self.find_next_event();
+    }
+
     /// What the front end waits for, for the account of cycles.
     pub fn waits_for(&self) -> Reason {
         match self.fetches.front().map(|f| f.state) {
@@ -274,14 +309,11 @@ impl Fetch1 {
 }
 
 /// When the translation of a line's address is known.
-fn translate<F: FrontEnd, B: Bus>(cx: &mut CoreCtx<F, B>, when: &When, vaddr: u64, page_shift: u8) -> Cycle {
-    let asid = cx.fe.asid();
-    let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, vaddr, page_shift, asid, false) {
+fn translate<X: Outside>(cx: &mut X, when: &When, vaddr: u64, page_shift: u8) -> Cycle {
+    let asid = cx.asid();
+    let at = match cx.inst_tlb(when.tick, vaddr, page_shift, asid) {
         TlbResult::Hit { at } => at,
-        TlbResult::Miss { at } => {
-            let path = cx.fe.walk_path(cx.bus, vaddr);
-            cx.mem.tlb_walk(Side::Inst, at, vaddr, page_shift, asid, &path)
-        }
+        TlbResult::Miss { at } => cx.walk(Side::Inst, at, vaddr, page_shift, asid),
     };
     when.cycle_of(at)
 }

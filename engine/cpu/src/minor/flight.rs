@@ -2,6 +2,7 @@
 
 use super::inst::Seq;
 use super::latch::Ring;
+use crate::memo::archive::Archive;
 
 /// The in-flight queue, oldest first, at most `N` micro-ops, run-length encoded: sequence numbers are nearly always
 /// consecutive, and only the breaks are stored.
@@ -70,6 +71,29 @@ impl<const N: usize> Flight<N> {
         if self.head == self.next_jump {
             self.take_jump();
         }
+    }
+
+    /// The state in relative form.
+    #[allow(clippy::cast_possible_truncation)] // few
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { head, end, len, next_jump, jumps } = self;
+        let mut n = *len as u16;
+        a.u16(&mut n);
+        *len = n.into();
+        if n == 0 {
+            if a.loads() {
+                (*head, *end, *next_jump) = (Seq::NONE, Seq::NONE, Seq::MAX);
+                jumps.clear();
+            }
+            return;
+        }
+        a.seq(head);
+        a.seq(end);
+        jumps.archive(a, |a, (from, to)| {
+            a.seq(from);
+            a.seq(to);
+        });
+        *next_jump = jumps.front().map_or(Seq::MAX, |(from, _)| *from);
     }
 
     fn take_jump(&mut self) {

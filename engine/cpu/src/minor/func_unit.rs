@@ -8,6 +8,7 @@ use educe::Educe;
 
 use super::config::{FuConfig, FuTiming, MAX_UNITS};
 use super::inst::Seq;
+use crate::memo::archive::Archive;
 
 /// The `MinorFUTiming` that counts for one class on one unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +70,30 @@ impl Default for Unit {
             len: 0,
             issue_lat: 1,
             op_lat: 1,
+        }
+    }
+}
+
+impl Unit {
+    /// The instructions in it, at least one. How long the first has been at the end counts for those behind it alone.
+    fn archive(&mut self, queue: &mut [Queued], a: &mut Archive) {
+        let Self { due, first, next_insert: _, held, base, mask, head, len, issue_lat: _, op_lat: _ } = self;
+        a.u32(len);
+        if *len == 1 && !a.loads() {
+            let mut clamped = (*due).max(Cycle(a.base.cycle.0 - 1));
+            a.cycle_then(&mut clamped);
+        } else {
+            a.cycle_then(due);
+        }
+        a.seq(first);
+        for i in 0..len.saturating_sub(1) {
+            let queued = &mut queue[(*base + ((*head + i) & *mask)) as usize];
+            let mut at = queued.due + *held;
+            a.cycle_then(&mut at);
+            a.seq(&mut queued.seq);
+            if a.loads() {
+                queued.due = at;
+            }
         }
     }
 }
@@ -328,6 +353,30 @@ impl FuPool {
     /// `cycles` pass in which nothing moves: all that is in a unit is at its end.
     pub fn skip(&mut self, cycles: u64) {
         self.hold(self.occupied & self.slow_issue, NEVER, cycles);
+    }
+
+    /// Units with something in them.
+    pub fn occupied(&self) -> u32 {
+        self.occupied
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { occupied, slow_issue, len, units, queue, capable: _, eligible: _, by_class: _ } = self;
+        a.u32(occupied);
+        for (i, unit) in units.iter_mut().enumerate().take(*len) {
+            let is_used = *occupied >> i & 1 != 0;
+            if a.loads() {
+                (unit.due, unit.first, unit.len) = (NEVER, Seq::NONE, 0);
+                (unit.next_insert, unit.held, unit.head) = (Cycle::ZERO, 0, 0);
+            }
+            if is_used || *slow_issue >> i & 1 != 0 {
+                a.cycle(&mut unit.next_insert);
+            }
+            if is_used {
+                unit.archive(queue, a);
+            }
+        }
     }
 
     /// What every occupied unit holds, for the deadlock report.

@@ -1,11 +1,13 @@
 //! Micro-ops in flight: one ring, indexed by sequence number. Sequence numbers rise in fetch order, which is also the
 //! order of decode, issue and commit; so the queues between the stages carry numbers only.
 
-use breakeven_base::{Bus, Cycle, FrontEnd, MemRef, Now, OpClass, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
+mod archive;
+
+use breakeven_base::{Cycle, MemRef, Now, OpClass, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
 use educe::Educe;
 
+use crate::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 
 pub use crate::seq::Seq;
 
@@ -31,6 +33,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    pub const ALL: [Outcome; 6] = [
+        Outcome::Straight,
+        Outcome::CorrectlyPredicted,
+        Outcome::BadlyPredicted,
+        Outcome::BadlyPredictedTarget,
+        Outcome::Unpredicted,
+        Outcome::Refetch,
+    ];
     /// Whether what was fetched after it is on the wrong path.
     #[inline]
     pub fn changes_stream(self) -> bool {
@@ -269,11 +279,11 @@ impl InstRing {
         self.deferred.push(self.tail);
     }
     /// Executes the instructions that have only been predecoded, up to micro-op `last`, and stores their references.
-    pub fn execute_deferred<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, last: Seq) {
+    pub fn execute_deferred<X: Outside>(&mut self, cx: &mut X, when: &When, last: Seq) {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         while let Some(&first) = self.deferred.get(self.executed).filter(|first| **first <= last) {
             self.executed += 1;
-            if !cx.fe.execute_deferred(cx.bus, now, &mut self.step) {
+            if !cx.execute_deferred(first, now, &mut self.step) {
                 return;
             }
             for (seq, i) in first.until(Seq::MAX).zip(0..usize::from(self.step.n)) {

@@ -2,6 +2,7 @@
 
 use super::config::{MAX_DELAY, MAX_QUEUE};
 use super::inst::Seq;
+use crate::memo::archive::Archive;
 use breakeven_base::Cycle;
 
 /// A latch: what is put in at cycle `c` can be seen from `c + delay` on (with delay 0, by the stages that are evaluated
@@ -47,6 +48,13 @@ impl<T: Copy + Default> Latch<T> {
         self.next <= now
     }
 
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive, mut each: impl FnMut(&mut Archive, &mut T)) {
+        let Self { next, delay: _, head, len, slots } = self;
+        archive_timed(a, head, len, slots, &mut each);
+        *next = if *len == 0 { Cycle::MAX } else { slots[*head & (LATCH_SLOTS - 1)].0 };
+    }
+
     /// The item that has come out by `now`.
     #[inline]
     pub fn take(&mut self, now: Cycle) -> Option<T> {
@@ -58,6 +66,27 @@ impl<T: Copy + Default> Latch<T> {
         self.len -= 1;
         self.next = if self.len == 0 { Cycle::MAX } else { self.slots[self.head].0 };
         Some(item)
+    }
+}
+
+/// The items of a latch or of a channel, each with the cycle from which on it can be seen.
+#[allow(clippy::cast_possible_truncation)] // few slots
+fn archive_timed<T: Copy + Default, const N: usize>(
+    a: &mut Archive,
+    head: &mut usize,
+    len: &mut usize,
+    slots: &mut [(Cycle, T); N],
+    each: &mut impl FnMut(&mut Archive, &mut T),
+) {
+    let mut n = *len as u8;
+    a.u8(&mut n);
+    if a.loads() {
+        (*head, *len) = (0, usize::from(n).min(N));
+    }
+    for i in 0..*len {
+        let (seen, item) = &mut slots[(*head + i) & (N - 1)];
+        a.cycle(seen);
+        each(a, item);
     }
 }
 
@@ -143,6 +172,19 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
     pub fn clear(&mut self) {
         self.len = 0;
     }
+    /// The state in relative form.
+    #[allow(clippy::cast_possible_truncation)] // few slots
+    pub fn archive<'a>(&mut self, a: &mut Archive<'a>, mut each: impl FnMut(&mut Archive<'a>, &mut T)) {
+        let mut n = self.len as u16;
+        a.u16(&mut n);
+        if a.loads() {
+            (self.head, self.len) = (0, usize::from(n).min(N));
+        }
+        for i in 0..self.len {
+            let at = self.slot(i);
+            each(a, &mut self.slots[at]);
+        }
+    }
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len).map(|i| &self.slots[self.slot(i)])
     }
@@ -196,6 +238,15 @@ impl<T: Copy + Default> InputBuffer<T> {
     pub fn clear(&mut self) {
         self.held = self.held.saturating_sub(self.queue.len());
         self.queue.clear();
+    }
+    /// The state in relative form.
+    #[allow(clippy::cast_possible_truncation)] // few slots
+    pub fn archive(&mut self, a: &mut Archive, each: impl FnMut(&mut Archive, &mut T)) {
+        let Self { queue, held, capacity: _ } = self;
+        queue.archive(a, each);
+        let mut n = *held as u16;
+        a.u16(&mut n);
+        *held = n.into();
     }
     /// (queued, under way, capacity)
     pub fn load(&self) -> (usize, usize, usize) {
@@ -299,6 +350,12 @@ impl<T: Copy + Default> Channel<T> {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive, mut each: impl FnMut(&mut Archive, &mut T)) {
+        let Self { next, delay: _, head, len, capacity: _, slots } = self;
+        archive_timed(a, head, len, slots, &mut each);
+        *next = if *len == 0 { Cycle::MAX } else { slots[*head & (BUFFER_SLOTS - 1)].0 };
+    }
     /// (held, capacity)
     pub fn load(&self) -> (usize, usize) {
         (self.len, self.capacity)
@@ -323,6 +380,16 @@ pub enum BundleEnd {
     Bubble,
     /// The instruction continues in the next bundle. In gem5 both are one bundle.
     Continued,
+}
+
+impl Bundle {
+    /// In relative form.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { next, end, ending } = self;
+        a.seq(next);
+        a.seq(end);
+        a.one_of(ending, &[BundleEnd::Full, BundleEnd::Bubble, BundleEnd::Continued]);
+    }
 }
 
 impl Channel<Bundle> {

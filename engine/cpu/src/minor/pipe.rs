@@ -1,6 +1,11 @@
 //! What flows between the stages besides micro-ops: fetched lines, predictions, resolved branches.
 
 use super::inst::{Outcome, Seq};
+use crate::memo::archive::Archive;
+
+/// Which of [`Base::numbers`](crate::memo::archive::Base) count streams, and predictions.
+pub const STREAMS: usize = 0;
+pub const PREDICTIONS: usize = 1;
 
 /// A fetched line on its way from fetch1 to fetch2.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,5 +44,40 @@ impl ResolvedBranch {
     #[inline]
     pub fn changes_stream(&self) -> bool {
         self.outcome.changes_stream()
+    }
+}
+
+// In relative form.
+
+impl Line {
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { base, size, stream, prediction, fault } = self;
+        a.u64(base);
+        a.u32(size);
+        a.number32(STREAMS, stream);
+        a.number32(PREDICTIONS, prediction);
+        a.flag(fault);
+    }
+}
+
+impl PredictedBranch {
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { stream, prediction, target } = self;
+        a.number32(STREAMS, stream);
+        a.number32(PREDICTIONS, prediction);
+        a.u64(target);
+    }
+}
+
+impl ResolvedBranch {
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { outcome, stream, prediction, target, seq, tried_to_predict, fork } = self;
+        a.one_of(outcome, &Outcome::ALL);
+        a.number32(STREAMS, stream);
+        a.number32(PREDICTIONS, prediction);
+        a.u64(target);
+        a.seq(seq);
+        a.flag(tried_to_predict);
+        a.u32(fork);
     }
 }

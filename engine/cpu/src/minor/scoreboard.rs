@@ -6,6 +6,7 @@ use breakeven_base::{Cycle, Reg};
 
 use super::func_unit::Timing;
 use super::inst::{DynInst, Seq, NO_UNIT};
+use crate::memo::archive::Archive;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -73,6 +74,29 @@ impl Scoreboard {
         }
         if second.is_some() {
             self.entry(second).mark(inst.unit, seq, returns, unpredictable);
+        }
+    }
+
+    /// The state in relative form: the registers that have a writer in flight.
+    #[allow(clippy::cast_possible_truncation)] // few registers
+    pub fn archive(&mut self, a: &mut Archive) {
+        if a.loads() {
+            self.regs = [FREE; Reg::COUNT];
+        }
+        let mut next = 0;
+        loop {
+            let used = (next..Reg::COUNT).find(|i| self.regs[*i].results > 0);
+            let mut index = used.unwrap_or(Reg::COUNT) as u8;
+            a.u8(&mut index);
+            let Some(entry) = self.regs.get_mut(usize::from(index)) else { return };
+            let Entry { known, returns, writer, results, unpredictable, unit } = entry;
+            a.u8(results);
+            a.u8(unpredictable);
+            a.u8(unit);
+            a.cycle(returns);
+            a.seq_in_flight(writer);
+            *known = if *unpredictable == 0 { *returns } else { Cycle::MAX };
+            next = usize::from(index) + 1;
         }
     }
 

@@ -4,10 +4,10 @@
 //! Every bound here may be too early (that cycle is evaluated and changes nothing), none too late. The core is awake in all the cycles that
 //! are left out, for something moves in a unit until the end of them; so the activity recorder need not see them.
 
-use super::Minor;
+use super::pipeline::Pipeline;
 use breakeven_base::Cycle;
 
-impl Minor {
+impl Pipeline {
     /// The cycle after which something might change, once `now` has been evaluated: at least the next.
     #[inline(never)]
     pub(super) fn next_change(&self, now: Cycle) -> Cycle {

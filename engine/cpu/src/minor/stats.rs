@@ -22,14 +22,14 @@ impl Minor {
     pub fn reset_stats(&mut self) {
         self.base = Base {
             cycles: self.cycles(),
-            ticked: self.time.ticked,
-            lines: self.fetch1.lines,
-            forwarded: self.execute.lsq.forwarded,
-            execute: self.execute.stats.clone(),
-            fetch2: self.fetch2.stats,
+            ticked: self.pipe.time.ticked,
+            lines: self.pipe.fetch1.lines,
+            forwarded: self.pipe.execute.lsq.forwarded,
+            execute: self.pipe.execute.stats.clone(),
+            fetch2: self.pipe.fetch2.stats,
         };
         self.predictor.reset_stats();
-        self.reset_account();
+        self.pipe.reset_account();
     }
 
     /// Visits every statistic of the core and its predictor, below the core's path.
@@ -37,21 +37,21 @@ impl Minor {
         sink.scope(&self.path, |s| {
             self.collect_core(s);
             self.collect_stages(s);
-            self.collect_account(s);
+            self.pipe.collect_account(s);
             s.scope("branchPred", |s| self.predictor.stats(s));
         });
     }
 
     #[allow(clippy::cast_precision_loss)] // counters stay far below 2^53
     fn collect_core(&self, s: &mut StatSink) {
-        let (now, then) = (&self.execute.stats, &self.base.execute);
+        let (now, then) = (&self.pipe.execute.stats, &self.base.execute);
         let cycles = self.cycles() - self.base.cycles;
         let insts = now.insts - then.insts;
         let ops = now.ops - then.ops;
         s.count("numCycles", cycles, Unit::Cycle, "Number of cpu cycles simulated");
         s.real("cpi", cycles as f64 / insts as f64, Unit::CPI, "CPI: cycles per instruction");
         s.real("ipc", insts as f64 / cycles as f64, Unit::IPC, "IPC: instructions per cycle");
-        let ticked = self.time.ticked - self.base.ticked;
+        let ticked = self.pipe.time.ticked - self.base.ticked;
         s.count("tickCycles", ticked, Unit::Cycle, "Number of cycles that the object actually ticked");
         s.count(
             "idleCycles",
@@ -95,9 +95,9 @@ impl Minor {
     }
 
     fn collect_stages(&self, s: &mut StatSink) {
-        let (now, then) = (self.fetch2.stats.kinds(), self.base.fetch2.kinds());
+        let (now, then) = (self.pipe.fetch2.stats.kinds(), self.base.fetch2.kinds());
         for (name, value, desc) in [
-            ("fetch1.lines", self.fetch1.lines - self.base.lines, "Number of lines requested"),
+            ("fetch1.lines", self.pipe.fetch1.lines - self.base.lines, "Number of lines requested"),
             ("fetch2.intInstructions", now.int - then.int, "Number of integer instructions successfully decoded"),
             ("fetch2.fpInstructions", now.fp - then.fp, "Number of floating point instructions successfully decoded"),
             ("fetch2.vecInstructions", 0, "Number of SIMD instructions successfully decoded"),
@@ -114,7 +114,7 @@ impl Minor {
             ("fetch2.amoInstructions", now.amo - then.amo, "Number of memory atomic instructions successfully decoded"),
             (
                 "lsq.forwLoads",
-                self.execute.lsq.forwarded - self.base.forwarded,
+                self.pipe.execute.lsq.forwarded - self.base.forwarded,
                 "Number of loads that had data forwarded from stores",
             ),
         ] {

@@ -2,6 +2,7 @@
 //! data memory in 2, the second page-table level costs what the data memory does; nothing else delays.
 
 mod quirks;
+mod random;
 mod run;
 
 use std::cell::Cell;
@@ -367,8 +368,10 @@ fn cycles_left_out_would_have_changed_nothing() {
         let mut by_one = machine(MinorConfig::default(), data_cycles, MockFe::new(program));
         while by_one.go(Budget { max_cycles: by_one.core.cycles() + 1, ..ALL }) == Stop::MaxCycles {
             let now = Cycle(by_one.core.cycles());
-            left_out
-                .set(left_out.get() + u64::from(by_one.core.time.running && by_one.core.next_change(now) > now + 1));
+            left_out.set(
+                left_out.get()
+                    + u64::from(by_one.core.pipe.time.running && by_one.core.pipe.next_change(now) > now + 1),
+            );
         }
         prop_assert_eq!(all(&whole), all(&by_one));
         Ok(())

@@ -5,16 +5,16 @@
 //! its line, *decode* when decode sends it on; *rename*, which this core does not have, repeats decode; *dispatch* is when
 //! execute can see it, *issue* when it enters a unit, *complete* when it is at that unit's end, or memory has answered.
 
-use breakeven_base::{Bus, Cycle, FrontEnd, UopFlags};
+use breakeven_base::{Cycle, UopFlags};
 
 use super::inst::{Seq, NO_UNIT};
-use super::Minor;
+use super::pipeline::Pipeline;
+use crate::outside::Outside;
 use crate::pipeview::{PipeView, Window};
-use crate::CoreCtx;
 
 /// The trace, and what each stage had let through at the end of the last cycle.
 #[derive(Clone, Debug)]
-pub(super) struct Trace {
+pub struct Trace {
     view: PipeView,
     /// Cycles from decode to execute.
     to_execute: u64,
@@ -25,7 +25,7 @@ pub(super) struct Trace {
     stream: u32,
 }
 
-impl Minor {
+impl Pipeline {
     /// Starts (or with `None` ends) the trace of the micro-ops fetched from now on.
     pub fn set_trace(&mut self, window: Option<Window>) {
         let (tail, period, slots) = (self.ring.tail, self.time.clock.period(), self.ring.bound());
@@ -61,13 +61,13 @@ impl Minor {
 
     /// What the stages have let through in cycle `now`, which ends.
     #[cold]
-    pub(super) fn note_stages<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, now: Cycle) {
+    pub(super) fn note_stages<X: Outside>(&mut self, cx: &mut X, now: Cycle) {
         let Some(mut t) = self.trace.take() else { return };
         let mut text = String::new();
         for seq in t.fetched.until(self.ring.tail) {
             let (slot, inst) = (self.ring.place(seq), self.ring.get(seq));
             text.clear();
-            cx.fe.disassemble(cx.bus, inst.pc, &mut text);
+            cx.disassemble(inst.pc, &mut text);
             t.view.fetched(slot, now, seq.0, inst.pc, inst.uop.flags.any(UopFlags::FIRST), &text);
         }
         t.fetched = self.ring.tail;
@@ -118,7 +118,7 @@ impl Minor {
 mod tests {
     use super::*;
     use crate::bpred::BranchPredictorParams;
-    use crate::minor::MinorConfig;
+    use crate::minor::{Minor, MinorConfig};
     use crate::testing::{memory_config, Inst, MockFe, Run, BASE};
     use crate::{Budget, Stop};
     use breakeven_base::{BranchKind, OpClass, SysEffect};
@@ -140,7 +140,7 @@ mod tests {
             r
         };
         let (plain, mut with) = (run(false), run(true));
-        let period = with.core.time.clock.period();
+        let period = with.core.pipe.time.clock.period();
         let text = with.core.take_trace(true);
         let lines: Vec<&str> = text.lines().collect();
         let tick = |line: &str| line.split(':').nth(2).and_then(|t| t.parse::<u64>().ok()).expect("a tick") / period;

@@ -16,12 +16,12 @@ use super::effect;
 use super::inst::{InstRing, State};
 use super::io::Io;
 use super::lsq::Lsq;
-use super::memo::archive::Archive;
 use super::rename::{count_registers, REG_CLASSES};
 use super::seq::Seq;
 use super::wires::{Cause, Squash, ToCommit};
 use crate::account::Reason;
-use crate::o3::outside::Outside;
+use crate::memo::archive::Archive;
+use crate::outside::Outside;
 use crate::when::When;
 use rob::Rob;
 

@@ -8,9 +8,9 @@
 use breakeven_base::{BranchKind, Cycle, UopFlags};
 
 use super::io::Io;
-use super::memo::archive::Archive;
 use super::seq::Seq;
 use super::wires::{Stall, ToDecode};
+use crate::memo::archive::Archive;
 
 /// What a stage with a skid buffer is doing (gem5's `ThreadStatus`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

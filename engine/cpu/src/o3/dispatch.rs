@@ -10,9 +10,9 @@ use super::inst::{Note, State};
 use super::io::Io;
 use super::issue::Issue;
 use super::lsq::{uses_load_queue, uses_store_queue, Lsq};
-use super::memo::archive::Archive;
-use super::seq::{Operand, Seq};
+use super::seq::{Operand, Seq, STORES_DISPATCHED};
 use super::wires::{Arrivals, Dispatched, Stall, ToIew};
+use crate::memo::archive::Archive;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DispatchStats {
@@ -250,7 +250,7 @@ impl Dispatch {
         a.seq(next);
         a.seq(end);
         a.flag(credits_due);
-        a.stores_dispatched(stores_left);
+        a.number(STORES_DISPATCHED, stores_left);
     }
 
     /// Squash: drops the micro-ops from `next` on. `in_flight`: those on their way here, up to `renamed`, the next to be

@@ -3,9 +3,9 @@
 use breakeven_base::{SysEffect, UopFlags};
 
 use super::io::Io;
-use super::outside::Outside;
 use super::seq::Seq;
 use super::Stopped;
+use crate::outside::Outside;
 
 /// Carries out a micro-op's effect, if it has one.
 #[cold]

@@ -14,11 +14,11 @@ use super::inst::{InstRing, Note, State};
 use super::io::Io;
 use super::issue::Issue;
 use super::lsq::{Lsq, LsqOut, MemOutcome};
-use super::memo::archive::Archive;
 use super::seq::Seq;
 use super::wheel::{archive_events, Event, Wheel};
 use super::wires::{Cause, Squash};
-use crate::o3::outside::Outside;
+use crate::memo::archive::Archive;
+use crate::outside::Outside;
 use crate::when::When;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -23,7 +23,7 @@ use super::io::Io;
 use super::path::Path;
 use super::seq::Seq;
 use super::wires::ToFetch;
-use crate::o3::outside::Outside;
+use crate::outside::Outside;
 use crate::when::When;
 use block::Buffer;
 use loops::LoopBuffer;

@@ -8,12 +8,12 @@ use educe::Educe;
 
 use super::config::O3Config;
 use super::inst::{InstRing, Note, Progress};
-use super::memo::archive::Archive;
 use super::rules::Rules;
 use super::seq::Seq;
 use super::wheel::Event;
 use super::wires::Wires;
 use super::{in_flight_bound, Stopped};
+use crate::memo::archive::Archive;
 use crate::pipeview::PipeView;
 
 /// Whether anything happens in a cycle: idle cycles are skipped.

@@ -7,8 +7,8 @@ use breakeven_base::OpClass;
 use educe::Educe;
 
 use super::inst::InstRing;
-use super::memo::archive::Archive;
 use super::seq::{Operand, Producer, Seq, Slot};
+use crate::memo::archive::Archive;
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]

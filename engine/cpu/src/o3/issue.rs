@@ -8,10 +8,10 @@ use super::config::O3Config;
 use super::inst::{InstRing, State, Wait};
 use super::io::Io;
 use super::iq::IssueQueue;
-use super::memo::archive::Archive;
 use super::seq::{Producer, Seq, Slot};
 use super::units::{Grant, Units};
 use super::wheel::{Event, Wheel};
+use crate::memo::archive::Archive;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IssueStats {

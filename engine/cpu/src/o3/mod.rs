@@ -40,8 +40,6 @@ mod io;
 mod iq;
 mod issue;
 pub mod lsq;
-mod memo;
-mod outside;
 mod path;
 mod pipeline;
 mod quirks;
@@ -71,11 +69,11 @@ use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, SysEffect};
 use educe::Educe;
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
+use crate::memo::Memo;
+use crate::memo::MemoStatistics;
+use crate::outside::{Live, Outside};
 use crate::pipeview::{PipeView, Window};
 use crate::{Budget, CoreCtx, Stop};
-use memo::Memo;
-pub use memo::MemoStatistics;
-use outside::{Live, Outside};
 use pipeline::Pipeline;
 
 /// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).

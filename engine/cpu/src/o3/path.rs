@@ -13,9 +13,9 @@ use breakeven_base::{MemRef, SysEffect, Uop, UopFlags};
 use educe::Educe;
 
 use super::inst::{Flow, InstRing, Note};
-use super::memo::archive::Archive;
-use super::outside::Outside;
 use super::seq::Seq;
+use crate::memo::archive::Archive;
+use crate::outside::Outside;
 
 /// Forks that may be open at once; beyond, fetch waits for one to resolve.
 pub const MAX_FORKS: usize = 64;

@@ -1,17 +1,18 @@
 //! The units and what a cycle of them is.
 
 mod counts;
+mod memoizable;
 
 use breakeven_base::units::Clock;
-use breakeven_base::{Cycle, MemRef};
+use breakeven_base::Cycle;
 use educe::Educe;
 
 use super::config::O3Config;
 use super::inst::Progress;
-use super::memo::archive::{Archive, Base, Written};
-use super::outside::Outside;
 use super::{commit, decode, dispatch, execute, fetch, io, issue, lsq, rename};
 use crate::account::{Account, Reason};
+use crate::memo::archive::Archive;
+use crate::outside::Outside;
 use crate::when::When;
 use counts::StageCounts;
 
@@ -61,62 +62,8 @@ impl Pipeline {
         When { cycle, tick: self.clock.to_tick(cycle), period: self.clock.period() }
     }
 
-    /// Where the pipeline stands, between two cycles.
-    pub fn base(&self) -> Base {
-        let (loads, stores) = self.lsq.places();
-        Base {
-            seq: self.io.ring.head(),
-            cycle: self.cycle,
-            tick: self.when(self.cycle).tick.0,
-            loads,
-            stores,
-            stores_dispatched: self.dispatch.stats.stores,
-        }
-    }
-
-    /// A hash of a few numbers that states of one relative form have in common.
-    pub fn signature(&self) -> u64 {
-        let ring = &self.io.ring;
-        let (head, tail) = (ring.head(), ring.tail());
-        let pc = if head < tail { ring.pc(head) } else { self.fetch.pc() };
-        let ahead = |event: Cycle| if event == Cycle::MAX { u64::MAX } else { event.after(self.cycle) };
-        let numbers = [
-            pc,
-            self.fetch.pc(),
-            tail - head,
-            self.fetch.path.placed.behind(head),
-            self.rename.next().behind(head),
-            self.issue.free().into(),
-            ahead(self.execute.next_event(self.cycle)),
-            ahead(self.lsq.next_event()),
-        ];
-        numbers
-            .into_iter()
-            .fold(self.lsq.signature(), |hash, n| (hash.rotate_left(13) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    /// A hash of what states of one relative form have in common and takes little time to read: how far each micro-op has come
-    /// and when it will be executed.
-    pub fn shape(&self) -> u64 {
-        self.io.ring.shape(self.cycle, self.execute.shape(self.cycle))
-    }
-
-    /// Writes the state in relative form, between two cycles. False: it has none.
-    pub fn save(&mut self, to: &mut Written) -> bool {
-        to.write(self.base(), self.lsq.address_rules(), |a| self.archive(a))
-    }
-
-    /// Goes on from a state in relative form, at `base`; `references` as they were saved. What no such state holds stays: the
-    /// store sets, the statistics, which must have come so far already.
-    pub fn load(&mut self, bytes: &[u8], references: &[MemRef], base: Base) {
-        let rules = self.lsq.address_rules();
-        let mut a = Archive::load(bytes, references, base, rules);
-        self.archive(&mut a);
-        debug_assert!(a.left() == 0 && !a.refused, "a state is read as it was written");
-    }
-
     /// The state in relative form, between two cycles.
-    fn archive(&mut self, a: &mut Archive) {
+    pub(super) fn archive(&mut self, a: &mut Archive) {
         let Self {
             clock: _,
             io,

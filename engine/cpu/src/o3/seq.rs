@@ -15,6 +15,11 @@ position!(
     StorePos
 );
 
+/// Which of [`Base::numbers`](crate::memo::archive::Base) these are, and stores dispatched.
+pub const LOADS: usize = 0;
+pub const STORES: usize = 1;
+pub const STORES_DISPATCHED: usize = 2;
+
 /// Place of a micro-op's record in the ring ([`super::inst::InstRing`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]

@@ -6,7 +6,7 @@ use super::pipeline::Pipeline;
 use super::seq::Seq;
 use super::wires::{InFront, Squash};
 use super::Stopped;
-use crate::o3::outside::Outside;
+use crate::outside::Outside;
 use crate::when::When;
 use breakeven_base::Cycle;
 

@@ -5,7 +5,7 @@
 use breakeven_base::{Cycle, OpClass};
 
 use super::fu_pool::FuDesc;
-use super::memo::archive::Archive;
+use crate::memo::archive::Archive;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {

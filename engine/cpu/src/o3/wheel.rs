@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::inst::InstRing;
-use super::memo::archive::Archive;
 use super::seq::Seq;
+use crate::memo::archive::Archive;
 
 /// A micro-op; void when the slot's stamp has changed meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

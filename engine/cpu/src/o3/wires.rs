@@ -6,8 +6,8 @@ use std::ops::AddAssign;
 
 use super::config::MAX_DELAY;
 use super::inst::InstRing;
-use super::memo::archive::Archive;
 use super::seq::Seq;
+use crate::memo::archive::Archive;
 
 /// What a stage tells the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -64,7 +64,7 @@ pub struct MachineConfig {
     pub process: Option<ProcessConfig>,
 }
 
-/// Whether out-of-order cores use memoized execution: unless `BREAKEVEN_MEMOIZE=off`. The same cycles and statistics either way.
+/// Whether pipelined cores use memoized execution: unless `BREAKEVEN_MEMOIZE=off`. The same cycles and statistics either way.
 fn memoizes() -> Result<bool, ConfigError> {
     const SWITCH: &str = "BREAKEVEN_MEMOIZE";
     match std::env::var_os(SWITCH) {
@@ -112,9 +112,11 @@ impl MachineConfig {
         let core = match &self.core {
             CoreConfig::Atomic(c) => AtomicSimple::new(c.clone()).map(|c| Core::Atomic(Box::new(c))),
             CoreConfig::Timing(c) => TimingSimple::new(c.clone()).map(|c| Core::Timing(Box::new(c))),
-            CoreConfig::Minor(c, predictor) => {
-                Minor::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|c| Core::Minor(Box::new(c)))
-            }
+            CoreConfig::Minor(c, predictor) => Minor::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes)
+                .map(|mut c| {
+                    c.memoize(memoizes);
+                    Core::Minor(Box::new(c))
+                }),
             CoreConfig::O3(c, predictor) => {
                 O3::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|mut c| {
                     c.memoize(memoizes);

@@ -3,7 +3,7 @@
 //! A memory reference comes by twice: at the end of its unit it enters the LSQ (if its sources and barriers allow, before
 //! older instructions have committed: early issue); when its response has come, it commits.
 
-use breakeven_base::{Bus, Cycle, FrontEnd, Now, Step, StepResult, SysEffect, Tick, Uop, UopFlags};
+use breakeven_base::{Cycle, Now, Step, StepResult, SysEffect, Tick, Uop, UopFlags};
 use breakeven_memory::{Side, TlbResult};
 
 use super::super::fetch2::{finish_step, push_step};
@@ -12,7 +12,7 @@ use super::super::latch::{Bundle, BundleEnd};
 use super::super::lsq::When;
 use super::super::pipe::ResolvedBranch;
 use super::{Event, Execute};
-use crate::CoreCtx;
+use crate::outside::{DataPage, Outside};
 
 /// Micro-ops with none of these just commit.
 const NEEDS_CARE: UopFlags =
@@ -30,22 +30,13 @@ struct Attempt {
     from_lsq: bool,
 }
 
-/// When the data TLBs know the page of `vaddr`, from `now` on.
+/// When the data TLBs know a page, from `now` on.
 #[inline]
-fn translate<F: FrontEnd, B: Bus>(
-    cx: &mut CoreCtx<F, B>,
-    now: Tick,
-    vaddr: u64,
-    page_shift: u8,
-    is_store: bool,
-) -> Tick {
-    let asid = cx.fe.asid();
-    match cx.mem.tlb_lookup(Side::Data, now, vaddr, page_shift, asid, is_store) {
+fn translate<X: Outside>(cx: &mut X, now: Tick, page: DataPage, is_store: bool) -> Tick {
+    let asid = cx.asid();
+    match cx.data_tlb(now, page, asid, is_store) {
         TlbResult::Hit { at } => at,
-        TlbResult::Miss { at } => {
-            let path = cx.fe.walk_path(cx.bus, vaddr);
-            cx.mem.tlb_walk(Side::Data, at, vaddr, page_shift, asid, &path)
-        }
+        TlbResult::Miss { at } => cx.walk(Side::Data, at, page.vaddr, page.page_shift, asid),
     }
 }
 
@@ -67,7 +58,7 @@ impl Execute {
 
     /// One cycle of commit.
     #[inline]
-    pub(super) fn commit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, ring: &mut InstRing) {
+    pub(super) fn commit<X: Outside>(&mut self, cx: &mut X, when: &When, ring: &mut InstRing) {
         let oldest = self.in_flight.head();
         if self.head_waits(ring.get(oldest)) && !self.lsq.has_response(oldest) {
             return;
@@ -159,7 +150,7 @@ impl Execute {
     }
 
     /// The oldest instruction's response has come.
-    fn take_response<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<F, B>, ring: &mut InstRing) -> Attempt {
+    fn take_response<X: Outside>(&mut self, seq: Seq, cx: &mut X, ring: &mut InstRing) -> Attempt {
         let committed = ring.get(seq).stream == self.stream;
         let stored = self.lsq.pop_response(committed);
         if committed {
@@ -179,13 +170,7 @@ impl Execute {
 
     /// A micro-op is at the end of its unit.
     #[inline]
-    fn take_from_unit<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        cx: &mut CoreCtx<F, B>,
-        when: &When,
-        ring: &mut InstRing,
-    ) -> Attempt {
+    fn take_from_unit<X: Outside>(&mut self, seq: Seq, cx: &mut X, when: &When, ring: &mut InstRing) -> Attempt {
         let inst = ring.get_mut(seq);
         if inst.stream != self.stream {
             if inst.is_barrier() {
@@ -214,13 +199,7 @@ impl Execute {
 
     /// A memory reference enters the LSQ, if it has room and no barrier is in the way.
     #[inline(never)]
-    fn send_to_lsq<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        cx: &mut CoreCtx<F, B>,
-        when: &When,
-        ring: &mut InstRing,
-    ) -> Attempt {
+    fn send_to_lsq<X: Outside>(&mut self, seq: Seq, cx: &mut X, when: &When, ring: &mut InstRing) -> Attempt {
         let barrier = self.lsq.last_barrier();
         if (barrier.is_some() && barrier < seq) || !self.lsq.can_request() {
             return Attempt::default();
@@ -235,13 +214,7 @@ impl Execute {
 
     /// As [`Execute::take_from_unit`], for barriers, effects and placeholders whose time has come.
     #[inline(never)]
-    fn take_with_care<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        cx: &mut CoreCtx<F, B>,
-        when: &When,
-        ring: &mut InstRing,
-    ) -> Attempt {
+    fn take_with_care<X: Outside>(&mut self, seq: Seq, cx: &mut X, when: &When, ring: &mut InstRing) -> Attempt {
         let mut inst = *ring.get(seq);
         if inst.is_barrier() && !self.lsq.can_push_into_store_buffer() {
             return Attempt::default();
@@ -264,20 +237,21 @@ impl Execute {
     }
 
     /// Address translation, then the requests queue.
-    fn enter_lsq<F: FrontEnd, B: Bus>(&mut self, seq: Seq, ring: &InstRing, cx: &mut CoreCtx<F, B>, when: &When) {
+    fn enter_lsq<X: Outside>(&mut self, seq: Seq, ring: &InstRing, cx: &mut X, when: &When) {
         let (inst, m) = (ring.get(seq), ring.mem(seq));
         let mut translated = when.cycle;
         if m.valid && m.page_shift != 0 {
             let is_store = inst.uop.flags.any(UopFlags::STORE);
-            let mut tick = translate(cx, when.tick, m.vaddr, m.page_shift, is_store);
+            let page = DataPage { seq, vaddr: m.vaddr, page_shift: m.page_shift, last: false };
+            let mut tick = translate(cx, when.tick, page, is_store);
             // The second page of a crossing is looked up after the first.
             let last = m.vaddr.wrapping_add(u64::from(m.size.max(1) - 1));
             if m.vaddr >> 12 != last >> 12 {
-                tick = translate(cx, tick, last, m.page_shift, is_store);
+                tick = translate(cx, tick, DataPage { vaddr: last, last: true, ..page }, is_store);
             }
             translated = when.cycle_of(tick);
         }
-        self.lsq.push(seq, ring, translated, self.head(), when, cx.mem);
+        self.lsq.push(seq, ring, translated, self.head(), when, cx);
     }
 
     /// The micro-op leaves the queues that hold it.
@@ -334,16 +308,16 @@ impl Execute {
 
     /// What the core does itself is done; for anything else the run comes back, with the front end on the right path.
     #[cold]
-    fn take_effect<F: FrontEnd, B: Bus>(&mut self, effect: SysEffect, inst: &mut DynInst, cx: &mut CoreCtx<F, B>) {
+    fn take_effect<X: Outside>(&mut self, effect: SysEffect, inst: &mut DynInst, cx: &mut X) {
         match effect {
             SysEffect::None => {}
-            SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
-            SysEffect::FetchFlush => cx.mem.fetch_flush(),
-            SysEffect::CacheFlush { at, line_cycles } => cx.mem.flush_caches(at, line_cycles),
+            SysEffect::TlbFlush { vaddr } => cx.tlb_flush(vaddr),
+            SysEffect::FetchFlush => cx.fetch_flush(),
+            SysEffect::CacheFlush { at, line_cycles } => cx.flush_caches(at, line_cycles),
             other => {
                 self.out.event = Some(Event::Effect(other));
                 if inst.fork != 0 {
-                    cx.fe.rollback(inst.fork - 1);
+                    cx.rollback(inst.fork - 1);
                     inst.fork = 0;
                     self.out.rolled_back = true;
                 }
@@ -354,10 +328,10 @@ impl Execute {
     /// Executes the instruction that a placeholder stands for, now that everything older has committed. Returns what
     /// commits in its place, or what became of the attempt when it must wait, has been paused, or goes through execute again as a memory reference.
     #[cold]
-    fn execute_placeholder<F: FrontEnd, B: Bus>(
+    fn execute_placeholder<X: Outside>(
         &mut self,
         seq: Seq,
-        cx: &mut CoreCtx<F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
     ) -> Result<DynInst, Attempt> {
@@ -365,27 +339,27 @@ impl Execute {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: true };
         let old = *ring.get(seq);
         if old.fork != 0 {
-            cx.fe.rollback(old.fork - 1);
+            cx.rollback(old.fork - 1);
             ring.get_mut(seq).fork = 0;
             self.out.rolled_back = true;
         }
         let result = match old.placeholder {
             Placeholder::Pauses => StepResult::Paused,
-            _ => cx.fe.step(cx.bus, now, &mut step),
+            _ => cx.step(ring.tail, now, &mut step),
         };
         match result {
             StepResult::Done => {}
             StepResult::Paused => {
                 // It leaves as if it had never been fetched; fetch starts again in front of it.
                 self.out.event = Some(Event::Paused);
-                ring.set_target(seq, cx.fe.pc());
+                ring.set_target(seq, cx.pc());
                 let again = DynInst { outcome: Outcome::Refetch, fork: 0, ..old };
                 self.resolve(seq, &again, ring);
                 return Err(GONE);
             }
             StepResult::NeedsDrain | StepResult::Blocked => {
                 // wfi and the like: once more when an interrupt can have come.
-                let wake = when.cycle_of(cx.bus.irq_deadline()).max(when.cycle + 1);
+                let wake = when.cycle_of(cx.irq_deadline()).max(when.cycle + 1);
                 let inst = ring.get_mut(seq);
                 inst.min_commit = wake;
                 if self.out.rolled_back {

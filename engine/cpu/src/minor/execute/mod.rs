@@ -4,10 +4,11 @@
 //! Within a cycle: LSQ, commit, issue, then the functional units move on. Commit goes first so that a unit it empties can
 //! take another instruction in the same cycle.
 
+mod archive;
 mod commit;
 mod reason;
 
-use breakeven_base::{Bus, Cycle, FrontEnd, OpClass, SysEffect};
+use breakeven_base::{Cycle, OpClass, SysEffect};
 use educe::Educe;
 
 use super::activity::Activity;
@@ -20,7 +21,7 @@ use super::lsq::{Head, Lsq, When};
 use super::pipe::ResolvedBranch;
 use super::scoreboard::Scoreboard;
 use crate::misaligned::AccessCosts;
-use crate::CoreCtx;
+use crate::outside::Outside;
 
 /// Most micro-ops between issue and commit: more than units, LSQ and a while of cost-free ones can hold.
 const IN_FLIGHT: usize = 512;
@@ -190,9 +191,9 @@ impl Execute {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut ExecuteIo) {
+    pub fn tick<X: Outside>(&mut self, cx: &mut X, when: &When, io: &mut ExecuteIo) {
         if self.lsq.has_work() {
-            self.lsq.step(self.head(), when, cx.mem);
+            self.lsq.step(self.head(), when, cx);
         }
         if !self.in_flight.is_empty() && when.cycle >= self.commit_from {
             self.commit(cx, when, io.ring);

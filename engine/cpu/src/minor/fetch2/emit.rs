@@ -1,13 +1,13 @@
 //! How an extracted instruction gets into the ring of micro-ops, and what its end means for fetch.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, Predecoded, Step, UopFlags, MAX_UOPS};
+use breakeven_base::{MemRef, Predecoded, Step, UopFlags, MAX_UOPS};
 
 use super::super::inst::{DynInst, InstRing, Outcome, Seq};
 use super::super::lsq::When;
 use super::{Fetch2, Fetch2Io, Waiting};
 use crate::bpred::{Prediction, TargetProvider};
 use crate::misaligned::AccessCosts;
-use crate::CoreCtx;
+use crate::outside::Outside;
 
 /// Micro-ops with none of these only go on to the next instruction.
 pub(super) const MATTERS_TO_FETCH: UopFlags = UopFlags::BRANCH
@@ -32,7 +32,7 @@ impl Fetch2 {
 
     /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
     #[inline(always)]
-    pub(super) fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
+    pub(super) fn emit<X: Outside>(&mut self, cx: &mut X, when: &When, io: &mut Fetch2Io) -> bool {
         let flags = self.step.uops[0].flags;
         if self.step.n == 1 && !flags.any(MATTERS_TO_FETCH) {
             self.stats.count(flags);
@@ -55,7 +55,7 @@ impl Fetch2 {
 
     /// As [`Fetch2::emit`], for what may tell fetch something.
     #[inline(never)]
-    fn emit_ending<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
+    fn emit_ending<X: Outside>(&mut self, cx: &mut X, when: &When, io: &mut Fetch2Io) -> bool {
         let mut last = self.instruction(io);
         let mut taken = false;
         let ended = finish_step(&self.step, &mut last);
@@ -66,7 +66,7 @@ impl Fetch2 {
             if ended.trap {
                 self.waiting = Waiting::StreamChange;
             } else {
-                last.fork = leave(cx.fe, io.ring, self.step.next_pc);
+                last.fork = leave(cx, io.ring, self.step.next_pc);
             }
         }
         if self.step.n == 1 && !ended.flags.any(UopFlags::EFFECT) {
@@ -82,9 +82,9 @@ impl Fetch2 {
     }
 
     /// Asks the predictor, and forks the front end when it is wrong. True when predicted taken.
-    fn predict<F: FrontEnd, B: Bus>(
+    fn predict<X: Outside>(
         &mut self,
-        cx: &mut CoreCtx<F, B>,
+        cx: &mut X,
         seq: Seq,
         when: &When,
         last: &mut DynInst,
@@ -93,7 +93,7 @@ impl Fetch2 {
         let s = &self.step;
         let fall_through = s.pc.wrapping_add(s.len.into());
         let p = if self.p.predicts {
-            io.predictor.predict(seq.0, s.pc, s.len, s.branch.kind)
+            cx.predict(seq, s.pc, s.len, s.branch.kind)
         } else {
             Prediction { taken: false, target: fall_through, provider: TargetProvider::default() }
         };
@@ -107,9 +107,10 @@ impl Fetch2 {
             (true, true) => Outcome::BadlyPredictedTarget,
         };
         if last.outcome.changes_stream() {
-            last.fork = leave(cx.fe, io.ring, goes_to);
+            last.fork = leave(cx, io.ring, goes_to);
         }
         if p.taken {
+            self.turned |= p.target <= s.pc;
             self.redirect(p.target, when, io);
         }
         p.taken
@@ -118,13 +119,13 @@ impl Fetch2 {
 
 /// The front end goes on at `pc`, on a wrong path. Returns the fork to roll back, plus one; 0: a wrong path goes on, which is
 /// thrown away as a whole.
-pub(super) fn leave<F: FrontEnd>(fe: &mut F, ring: &mut InstRing, pc: u64) -> u32 {
-    if fe.depth() != 0 {
-        fe.redirect(pc);
+pub(super) fn leave<X: Outside>(cx: &mut X, ring: &mut InstRing, pc: u64) -> u32 {
+    if cx.depth() != 0 {
+        cx.redirect(pc);
         return 0;
     }
     ring.clear_predecoded();
-    fe.fork(pc) + 1
+    cx.fork(pc) + 1
 }
 
 /// How an executed instruction ends.

@@ -9,17 +9,17 @@
 
 mod emit;
 
-use breakeven_base::{Bus, FrontEnd, Now, OpClass, Predecode, Step, StepResult, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{Now, OpClass, Predecode, Step, StepResult, Uop, UopFlags, MAX_UOPS};
 
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
 use super::latch::{Bundle, BundleEnd, Channel, InputBuffer, Latch};
 use super::lsq::When;
-use super::pipe::{Line, PredictedBranch, ResolvedBranch};
-use crate::bpred::BranchPredictor;
+use super::pipe::{Line, PredictedBranch, ResolvedBranch, PREDICTIONS, STREAMS};
+use crate::memo::archive::Archive;
 use crate::misaligned::AccessCosts;
-use crate::CoreCtx;
+use crate::outside::Outside;
 use emit::leave;
 pub use emit::{finish_step, push_step};
 
@@ -74,6 +74,8 @@ pub struct Fetch2 {
     counted_steps: bool,
     /// `step` is on a wrong path and has only been predecoded.
     predecoded: bool,
+    /// In the present cycle a branch back has been predicted taken, or fetch has been set to another stream.
+    pub turned: bool,
     pub stats: Fetch2Stats,
 }
 
@@ -121,7 +123,6 @@ pub struct Fetch2Io<'a> {
     pub ring: &'a mut InstRing,
     /// The oldest micro-op in flight.
     pub oldest: Seq,
-    pub predictor: &'a mut BranchPredictor,
     pub predictions: &'a mut Latch<PredictedBranch>,
     pub next: &'a mut Channel<Bundle>,
     pub activity: &'a mut Activity,
@@ -151,6 +152,7 @@ impl Fetch2 {
             unfinished: u64::MAX,
             counted_steps: false,
             predecoded: false,
+            turned: false,
             stats: Fetch2Stats::default(),
         }
     }
@@ -168,27 +170,28 @@ impl Fetch2 {
     }
 
     /// Learns what became of a branch.
-    fn resolve<F: FrontEnd>(&mut self, fe: &mut F, predictor: &mut BranchPredictor, b: &ResolvedBranch) {
+    fn resolve<X: Outside>(&mut self, cx: &mut X, b: &ResolvedBranch) {
         if b.tried_to_predict {
             match b.outcome {
-                Outcome::CorrectlyPredicted => predictor.update(b.seq.0),
+                Outcome::CorrectlyPredicted => cx.train(b.seq),
                 Outcome::Unpredicted => {
-                    predictor.correct(b.seq.0, b.target, true, true);
-                    predictor.update(b.seq.0);
+                    cx.correct(b.seq, b.target, true, true);
+                    cx.train(b.seq);
                 }
                 Outcome::BadlyPredicted => {
-                    predictor.correct(b.seq.0, b.target, false, true);
-                    predictor.update(b.seq.0);
+                    cx.correct(b.seq, b.target, false, true);
+                    cx.train(b.seq);
                 }
-                Outcome::BadlyPredictedTarget => predictor.correct(b.seq.0, b.target, true, true),
+                Outcome::BadlyPredictedTarget => cx.correct(b.seq, b.target, true, true),
                 Outcome::Straight | Outcome::Refetch => {}
             }
         }
         if b.changes_stream() {
             if b.fork != 0 {
-                fe.rollback(b.fork - 1);
+                cx.rollback(b.fork - 1);
             }
             self.stream = b.stream;
+            self.turned = true;
             self.waiting = Waiting::No;
             self.pending = false;
             self.unfinished = u64::MAX;
@@ -214,9 +217,9 @@ impl Fetch2 {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(
+    pub fn tick<X: Outside>(
         &mut self,
-        cx: &mut CoreCtx<F, B>,
+        cx: &mut X,
         when: &When,
         arriving: Option<Line>,
         resolved: Option<&ResolvedBranch>,
@@ -226,7 +229,7 @@ impl Fetch2 {
             self.input.arrive(line);
         }
         if let Some(b) = resolved {
-            self.resolve(cx.fe, io.predictor, b);
+            self.resolve(cx, b);
         }
         // Even when there is no room behind, lines of an old prediction make way.
         while self.input.front().is_some_and(|l| self.is_stale(l)) {
@@ -239,7 +242,7 @@ impl Fetch2 {
             let first = io.ring.tail;
             let extracted = self.extract(cx, when, io);
             if io.ring.tail != first {
-                let ending = if cx.fe.pc() == self.unfinished {
+                let ending = if cx.pc() == self.unfinished {
                     BundleEnd::Continued
                 } else if extracted < self.p.width && self.p.bubbles {
                     BundleEnd::Bubble
@@ -256,7 +259,7 @@ impl Fetch2 {
     }
 
     /// Packs instructions into one output while there are lines, room, and no prediction.
-    fn extract<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> u32 {
+    fn extract<X: Outside>(&mut self, cx: &mut X, when: &When, io: &mut Fetch2Io) -> u32 {
         let mut extracted = 0;
         while extracted < self.p.width && self.waiting == Waiting::No {
             let Some(&line) = self.input.front() else { break };
@@ -289,11 +292,11 @@ impl Fetch2 {
 
     /// Takes instructions out of one line that is wanted.
     #[inline(always)]
-    fn extract_line<F: FrontEnd, B: Bus>(
+    fn extract_line<X: Outside>(
         &mut self,
         line: &Line,
         extracted: &mut u32,
-        cx: &mut CoreCtx<F, B>,
+        cx: &mut X,
         when: &When,
         io: &mut Fetch2Io,
     ) -> LineEnd {
@@ -302,7 +305,7 @@ impl Fetch2 {
         let last = if line.fault { 0 } else { end };
         loop {
             if !std::mem::take(&mut self.pending) {
-                let pc = cx.fe.pc();
+                let pc = cx.pc();
                 if !line.fault && (pc < line.base || pc >= end) && pc != self.unfinished {
                     if pc.wrapping_sub(end) < u64::from(MAX_INST_BYTES) {
                         return LineEnd::Done;
@@ -313,7 +316,7 @@ impl Fetch2 {
                 }
                 if !self.execute(last, cx, when, io) {
                     *extracted += 1;
-                    if cx.fe.pc() == end {
+                    if cx.pc() == end {
                         return LineEnd::Done;
                     }
                     if *extracted >= self.p.width || self.waiting != Waiting::No || !Self::has_room(io) {
@@ -332,15 +335,15 @@ impl Fetch2 {
             let predicted = self.emit(cx, when, io);
             if predicted || line.fault {
                 if !predicted && self.waiting == Waiting::No {
-                    self.redirect(cx.fe.pc(), when, io);
+                    self.redirect(cx.pc(), when, io);
                 }
                 return LineEnd::Redirected;
             }
-            if cx.fe.pc() == end {
+            if cx.pc() == end {
                 return LineEnd::Done;
             }
             // All of an instruction is extracted at once; of what counts by its steps, so many that the ring does not fill.
-            let full = *extracted >= self.p.width && (cx.fe.pc() != self.unfinished || self.counted_steps);
+            let full = *extracted >= self.p.width && (cx.pc() != self.unfinished || self.counted_steps);
             if full || self.waiting != Waiting::No || !Self::has_room(io) {
                 return LineEnd::Stays;
             }
@@ -362,19 +365,13 @@ impl Fetch2 {
     /// Has the front end execute or describe the next instruction, into `step`. False: what there is to send of it has been
     /// sent, for it was simple enough (it ends at `end` or before) or could not be executed, or nothing more comes for now.
     #[inline(always)]
-    fn execute<F: FrontEnd, B: Bus>(
-        &mut self,
-        end: u64,
-        cx: &mut CoreCtx<F, B>,
-        when: &When,
-        io: &mut Fetch2Io,
-    ) -> bool {
+    fn execute<X: Outside>(&mut self, end: u64, cx: &mut X, when: &When, io: &mut Fetch2Io) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.predecoded = false;
-        if cx.fe.depth() != 0 {
+        if cx.depth() != 0 {
             if self.p.deferred {
-                let pc = cx.fe.pc();
-                match cx.fe.predecode(cx.bus, &mut self.step) {
+                let pc = cx.pc();
+                match cx.predecode(&mut self.step) {
                     Predecode::Described(s) => {
                         let whole = pc.wrapping_add(s.len.into()) <= end;
                         if whole && self.emit_predecoded(pc, &s, io) {
@@ -385,7 +382,7 @@ impl Fetch2 {
                         return true;
                     }
                     Predecode::Blocked => {
-                        self.pass_blocked(cx.fe, io);
+                        self.pass_blocked(cx, io);
                         return false;
                     }
                     Predecode::MustExecute => {}
@@ -394,24 +391,24 @@ impl Fetch2 {
             io.ring.execute_deferred(cx, when, Seq::MAX);
         }
         self.step.n = 0;
-        let result = cx.fe.step(cx.bus, now, &mut self.step);
+        let result = cx.step(io.ring.tail, now, &mut self.step);
         if result != StepResult::Done {
-            self.pass_unexecuted(result, cx.fe, io);
+            self.pass_unexecuted(result, cx, io);
         }
         result == StepResult::Done
     }
 
     /// What becomes of an instruction that the front end has not executed.
     #[cold]
-    fn pass_unexecuted<F: FrontEnd>(&mut self, result: StepResult, fe: &mut F, io: &mut Fetch2Io) {
+    fn pass_unexecuted<X: Outside>(&mut self, result: StepResult, cx: &mut X, io: &mut Fetch2Io) {
         self.unfinished = u64::MAX;
         match result {
             StepResult::Done => {}
-            StepResult::Blocked => self.pass_blocked(fe, io),
-            StepResult::NeedsDrain => self.send_placeholder(fe, io),
+            StepResult::Blocked => self.pass_blocked(cx, io),
+            StepResult::NeedsDrain => self.send_placeholder(cx, io),
             StepResult::Paused => {
                 self.waiting = Waiting::Drain;
-                io.ring.push(DynInst { placeholder: Placeholder::Pauses, ..self.unexecuted(fe.pc()) });
+                io.ring.push(DynInst { placeholder: Placeholder::Pauses, ..self.unexecuted(cx.pc()) });
             }
         }
     }
@@ -426,10 +423,10 @@ impl Fetch2 {
 
     /// Sends on an instruction that cannot be executed yet. Behind one that serialises (what follows will be fetched again
     /// anyhow) speculation goes on; else fetch waits.
-    fn send_placeholder<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
-        let mut inst = DynInst { placeholder: Placeholder::Waits, ..self.unexecuted(fe.pc()) };
+    fn send_placeholder<X: Outside>(&mut self, cx: &mut X, io: &mut Fetch2Io) {
+        let mut inst = DynInst { placeholder: Placeholder::Waits, ..self.unexecuted(cx.pc()) };
         if self.step.n == 1 && self.step.uops[0].flags.any(UopFlags::SERIALIZE_AFTER) {
-            inst.fork = leave(fe, io.ring, inst.pc.wrapping_add(self.step.len.into()));
+            inst.fork = leave(cx, io.ring, inst.pc.wrapping_add(self.step.len.into()));
         } else {
             self.waiting = Waiting::Drain;
         }
@@ -439,15 +436,55 @@ impl Fetch2 {
     /// On a wrong path something was met that must not be executed there. A pipeline does not know that yet: the instruction
     /// goes on its way, without effect, and fetch goes on behind it.
     #[inline(never)]
-    fn pass_blocked<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
+    fn pass_blocked<X: Outside>(&mut self, cx: &mut X, io: &mut Fetch2Io) {
         self.unfinished = u64::MAX;
         if self.step.n != 1 || self.step.len == 0 {
             self.waiting = Waiting::StreamChange;
             return;
         }
-        let inst = self.unexecuted(fe.pc());
-        leave(fe, io.ring, inst.pc.wrapping_add(self.step.len.into()));
+        let inst = self.unexecuted(cx.pc());
+        leave(cx, io.ring, inst.pc.wrapping_add(self.step.len.into()));
         io.ring.push(inst);
+    }
+
+    /// The state in relative form, on the right path.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self {
+            input,
+            p: _,
+            waiting,
+            stream,
+            expected_stream,
+            prediction,
+            step: _,
+            pending,
+            unfinished,
+            counted_steps,
+            predecoded,
+            turned: _,
+            stats: _,
+        } = self;
+        a.refuse(*pending || *unfinished != u64::MAX);
+        input.archive(a, |a, line| line.archive(a));
+        a.one_of(waiting, &[Waiting::No, Waiting::Drain, Waiting::StreamChange]);
+        a.number32(STREAMS, stream);
+        a.number32(PREDICTIONS, prediction);
+        // Lines of an older stream are stale whatever was predicted in it.
+        let is_expected = a.present(*expected_stream == *stream);
+        if a.loads() {
+            *expected_stream = if is_expected { *stream } else { stream.wrapping_sub(1) };
+            (*pending, *unfinished, *counted_steps, *predecoded) = (false, u64::MAX, false, false);
+        }
+    }
+
+    /// The number of predictions so far.
+    pub fn prediction(&self) -> u32 {
+        self.prediction
+    }
+
+    /// Every count, in one order.
+    pub fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+        self.stats.by_flags.iter_mut().for_each(each);
     }
 
     /// Sends fetch1 elsewhere; all lines that are here or under way are void.

@@ -9,18 +9,20 @@
 //! - A store across lines is translated piece by piece, the second behind the core's cycle: it commits in the next one.
 //! - Atomics and uncacheable references are sent only when they are the oldest instruction, and after overlapping stores.
 
+mod archive;
 mod describe;
 mod request;
 mod store_buffer;
 
 use breakeven_base::{Cycle, UopFlags};
-use breakeven_memory::{MemorySystem, Port, Request, Response};
+use breakeven_memory::{Request, Response};
 use educe::Educe;
 
 use super::config::{MinorConfig, MAX_QUEUE};
 use super::inst::{InstRing, Seq};
 use super::latch::Ring;
 use crate::misaligned::AccessCosts;
+use crate::outside::{Outside, Packet};
 pub use crate::when::When;
 use request::{Coverage, Fragments, LsqRequest, State};
 
@@ -183,14 +185,14 @@ impl Lsq {
     }
 
     /// A reference comes from execute. `translated` is the cycle at which its translation is known.
-    pub fn push(
+    pub fn push<X: Outside>(
         &mut self,
         seq: Seq,
         ring: &InstRing,
         translated: Cycle,
         head: Head,
         when: &When,
-        memory: &mut MemorySystem,
+        cx: &mut X,
     ) {
         let (inst, mem) = (ring.get(seq), ring.mem(seq));
         let Some(slot) = self.free.pop() else { return };
@@ -231,22 +233,22 @@ impl Lsq {
             }
             // The end of its translation sends this reference on, not an older one in front of it, whose turn is in `step`.
             if self.requests.len() == 1 {
-                self.try_to_send_to_transfers(head, when, memory);
+                self.try_to_send_to_transfers(head, when, cx);
             }
         }
     }
 
     /// What arrives up to this cycle, before execute is evaluated: responses, translations, the cache's permission to retry.
     #[inline(never)]
-    pub fn events(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
+    pub fn events<X: Outside>(&mut self, head: Head, when: &When, cx: &mut X) {
         if self.port.next_response <= when.cycle {
             self.receive_responses(when.cycle);
         }
         if self.next_translation <= when.cycle {
-            self.finish_translations(head, when, memory);
+            self.finish_translations(head, when, cx);
         }
         if self.port.retry_at <= when.cycle {
-            self.resend(self.port.retry_slot, when, memory);
+            self.resend(self.port.retry_slot, when, cx);
         }
     }
 
@@ -276,7 +278,7 @@ impl Lsq {
     }
 
     #[cold]
-    fn finish_translations(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
+    fn finish_translations<X: Outside>(&mut self, head: Head, when: &When, cx: &mut X) {
         let mut next = NEVER;
         let mut front_done = false;
         for i in 0..self.requests.len() {
@@ -295,18 +297,18 @@ impl Lsq {
         }
         self.next_translation = next;
         if front_done {
-            self.try_to_send_to_transfers(head, when, memory);
+            self.try_to_send_to_transfers(head, when, cx);
         }
     }
 
     #[cold]
-    fn resend(&mut self, slot: u8, when: &When, memory: &mut MemorySystem) {
+    fn resend<X: Outside>(&mut self, slot: u8, when: &When, cx: &mut X) {
         self.port.retry_at = NEVER;
         let r = &mut self.pool[slot as usize];
         let barrier = r.barrier;
         let from_requests = r.state == State::RequestNeedsRetry;
         r.state = if from_requests { State::Translated } else { State::StoreInStoreBuffer };
-        if self.try_to_send(slot, when, memory) {
+        if self.try_to_send(slot, when, cx) {
             if from_requests {
                 self.move_to_transfers();
             } else {
@@ -323,11 +325,11 @@ impl Lsq {
 
     /// One cycle: the head of the requests queue, then the store buffer.
     #[inline]
-    pub fn step(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
+    pub fn step<X: Outside>(&mut self, head: Head, when: &When, cx: &mut X) {
         if !self.requests.is_empty() {
-            self.try_to_send_to_transfers(head, when, memory);
+            self.try_to_send_to_transfers(head, when, cx);
         }
-        self.step_store_buffer(when, memory);
+        self.step_store_buffer(when, cx);
     }
 
     fn move_to_transfers(&mut self) {
@@ -338,7 +340,7 @@ impl Lsq {
     }
 
     /// Tries to get the head of the requests queue on: into memory, past it, or into the transfers queue as a store.
-    fn try_to_send_to_transfers(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
+    fn try_to_send_to_transfers<X: Outside>(&mut self, head: Head, when: &When, cx: &mut X) {
         let Some(&slot) = self.requests.front() else { return };
         let r = &self.pool[slot as usize];
         if self.port.retry_at != NEVER
@@ -377,7 +379,7 @@ impl Lsq {
                 self.move_to_transfers();
             }
             _ => {
-                if self.try_to_send(slot, when, memory) {
+                if self.try_to_send(slot, when, cx) {
                     self.move_to_transfers();
                 }
             }
@@ -385,7 +387,7 @@ impl Lsq {
     }
 
     /// Sends the next fragment. Whether that was the last.
-    fn try_to_send(&mut self, slot: u8, when: &When, memory: &mut MemorySystem) -> bool {
+    fn try_to_send<X: Outside>(&mut self, slot: u8, when: &When, cx: &mut X) -> bool {
         if !self.can_send(when.cycle) {
             return false;
         }
@@ -401,7 +403,7 @@ impl Lsq {
             may_wait: false,
         };
         let from_requests = matches!(r.state, State::Translated | State::RequestIssuing);
-        match memory.access(Port::Data, when.tick, &request) {
+        match cx.access(Packet { seq: r.seq, sent: r.fragments.sent }, when.tick, &request) {
             Response::Done { at, level } => {
                 r.fragments.sent += size;
                 r.fragments.level = r.fragments.level.max(level);

@@ -1,9 +1,8 @@
 //! The store buffer: committed stores and barriers, in order, on their way to memory.
 
-use breakeven_memory::MemorySystem;
-
 use super::request::{Coverage, LsqRequest, State};
 use super::{Lsq, When};
+use crate::outside::Outside;
 
 impl Lsq {
     #[inline]
@@ -46,9 +45,9 @@ impl Lsq {
 
     /// One cycle of the store buffer: clears barriers at its head, sends stores in order.
     #[inline]
-    pub(super) fn step_store_buffer(&mut self, when: &When, memory: &mut MemorySystem) {
+    pub(super) fn step_store_buffer<X: Outside>(&mut self, when: &When, cx: &mut X) {
         if self.unissued != 0 && (self.can_send(when.cycle) || self.barrier_is_first()) {
-            self.work_on_stores(when, memory);
+            self.work_on_stores(when, cx);
         }
     }
 
@@ -57,7 +56,7 @@ impl Lsq {
         self.stores.front().is_some_and(|slot| self.pool[*slot as usize].barrier)
     }
 
-    fn work_on_stores(&mut self, when: &When, memory: &mut MemorySystem) {
+    fn work_on_stores<X: Outside>(&mut self, when: &When, cx: &mut X) {
         if self.port.retry_at != super::NEVER {
             return;
         }
@@ -83,7 +82,7 @@ impl Lsq {
             if !(r.state == State::StoreBufferIssuing && r.sent_all()) {
                 let barrier = r.barrier;
                 // A store that has not been sent whole holds up those behind it: their order stays.
-                if !self.try_to_send(slot, when, memory) {
+                if !self.try_to_send(slot, when, cx) {
                     break;
                 }
                 // A barrier is counted when it is cleared.

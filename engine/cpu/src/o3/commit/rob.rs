@@ -3,9 +3,9 @@
 
 use educe::Educe;
 
+use crate::memo::archive::Archive;
 use crate::o3::inst::InstRing;
 use crate::o3::io::Io;
-use crate::o3::memo::archive::Archive;
 use crate::o3::seq::Seq;
 
 #[derive(Debug, Educe)]

@@ -2,11 +2,11 @@
 
 use breakeven_memory::MemorySystem;
 
-use super::super::outside::Live;
 use super::super::quirks::Gem5Quirks;
 use super::super::unit_rig::{flagged, op, predictor, UnitRig};
 use super::super::wires::Wire;
 use super::*;
+use crate::outside::Live;
 use crate::testing::{memory, memory_config, MockBus, MockFe, PERIOD};
 use crate::CoreCtx;
 use breakeven_base::{Cycle, Tick, Uop};

@@ -4,11 +4,11 @@ use breakeven_base::{Tick, Uop};
 use breakeven_memory::MemorySystem;
 
 use super::super::config::O3Config;
-use super::super::outside::Live;
 use super::super::seq::{Operand, Producer};
 use super::super::unit_rig::{flagged, op, predictor, UnitRig};
 use super::super::wires::Wire;
 use super::*;
+use crate::outside::Live;
 use crate::testing::{memory, memory_config, MockBus, MockFe, PERIOD};
 use crate::CoreCtx;
 

@@ -3,7 +3,7 @@
 use super::block::Buffer;
 use super::loops::LoopBuffer;
 use super::{Fetch, Status};
-use crate::o3::memo::archive::Archive;
+use crate::memo::archive::Archive;
 use breakeven_base::Cycle;
 
 const STATUSES: [Status; 7] = [

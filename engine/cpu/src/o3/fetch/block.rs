@@ -5,7 +5,7 @@ use breakeven_memory::{Request, Response, Side, TlbResult};
 
 use super::{Fetch, Status};
 use crate::o3::io::Io;
-use crate::o3::outside::Outside;
+use crate::outside::Outside;
 use crate::when::When;
 
 /// The fetch buffer.

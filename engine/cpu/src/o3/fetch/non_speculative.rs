@@ -5,8 +5,8 @@ use breakeven_base::{Cycle, Now, StepResult, Uop, UopFlags};
 use super::{Fetch, Status};
 use crate::o3::inst::Note;
 use crate::o3::io::Io;
-use crate::o3::outside::Outside;
 use crate::o3::seq::Seq;
+use crate::outside::Outside;
 use crate::when::When;
 
 /// What became of a placeholder at the ROB's head.

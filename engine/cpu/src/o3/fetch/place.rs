@@ -5,8 +5,8 @@ use breakeven_base::{Now, StepResult, Uop, UopFlags, MAX_UOPS};
 use super::{Fetch, Status};
 use crate::o3::inst::{Flow, Note};
 use crate::o3::io::Io;
-use crate::o3::outside::Outside;
 use crate::o3::seq::Seq;
+use crate::outside::Outside;
 use crate::when::When;
 
 /// Properties that end a straight line of execution, or that need care.

@@ -5,9 +5,9 @@ use breakeven_base::{BranchKind, Cycle, UopFlags};
 use super::{Fetch, Status};
 use crate::o3::inst::Note;
 use crate::o3::io::Io;
-use crate::o3::outside::Outside;
 use crate::o3::seq::Seq;
 use crate::o3::wires::{Cause, Squash};
+use crate::outside::Outside;
 
 impl Fetch {
     /// Fetch leaves the right path for `pc`; without a fork left it stops until the branch resolves.

@@ -1,9 +1,9 @@
 //! The micro-ops in flight, in relative form.
 
-use breakeven_base::{BranchKind, Cycle, OpClass, Reg, Uop, UopFlags};
+use breakeven_base::{BranchKind, Cycle, UopFlags};
 
 use super::{DynInst, Flow, InstRing, Note, State, Wait};
-use crate::o3::memo::archive::Archive;
+use crate::memo::archive::Archive;
 use crate::o3::seq::{Operand, Producer, Seq};
 
 const KINDS: [BranchKind; 7] = [
@@ -193,21 +193,12 @@ impl InstRing {
 
 fn archive_what_it_is(slot: &mut DynInst, a: &mut Archive) {
     let DynInst { uop, note, pc, flow, .. } = slot;
-    let Uop { class, latency, src: [Reg(s0), Reg(s1), Reg(s2)], dst: [Reg(d0), Reg(d1)], flags } = uop;
     let Flow { next_pc, predicted, target, branch, len, taken } = flow;
-    // Two words: one by one these fields would take most of the time.
-    let mut what = [*class as u8, *latency, *s0, *s1, *s2, *d0, *d1, note.bits()];
-    let [f0, f1, f2, f3] = flags.bits().to_le_bytes();
-    let mut how = [f0, f1, f2, f3, *branch as u8, *len, u8::from(*taken), 0];
-    a.word(&mut what);
-    a.word(&mut how);
+    let mut more = [note.bits(), *branch as u8, *len, u8::from(*taken), 0];
+    a.uop(uop, &mut more);
     if a.loads() {
-        let (index, bits);
-        [index, *latency, *s0, *s1, *s2, *d0, *d1, bits] = what;
-        *class = OpClass::ALL[usize::from(index) % OpClass::COUNT];
+        let [bits, kind, bytes, is_taken, _] = more;
         *note = Note::from_bits_retain(bits);
-        let [f0, f1, f2, f3, kind, bytes, is_taken, _] = how;
-        *flags = UopFlags::from_bits_retain(u32::from_le_bytes([f0, f1, f2, f3]));
         (*branch, *len, *taken) = (KINDS[usize::from(kind) % KINDS.len()], bytes, is_taken != 0);
     }
     [pc, next_pc, predicted, target].into_iter().for_each(|address| a.u64(address));

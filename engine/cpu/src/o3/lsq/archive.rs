@@ -12,11 +12,22 @@ use super::store_sets::StoreSets;
 use super::stores::{has_bytes, range_of, Store, Stores};
 use super::translate::{Translation, Walker};
 use super::{uses_load_queue, Lsq, Replay, Stalled, NEVER};
+use crate::memo::archive::{AddressRules, Archive};
 use crate::o3::inst::{InstRing, State};
-use crate::o3::memo::archive::{AddressRules, Archive};
-use crate::o3::seq::{LoadPos, Seq, StorePos};
+use crate::o3::seq::{LoadPos, Seq, StorePos, LOADS, STORES};
 
 const TRANSLATIONS: [Translation; 3] = [Translation::NotStarted, Translation::UnderWay, Translation::Done];
+
+impl Archive<'_> {
+    #[inline]
+    fn load_position(&mut self, LoadPos(value): &mut LoadPos) {
+        self.number(LOADS, value);
+    }
+    #[inline]
+    fn store_position(&mut self, StorePos(value): &mut StorePos) {
+        self.number(STORES, value);
+    }
+}
 
 impl Lsq {
     /// The micro-ops in flight stand in `ring` already.
@@ -73,7 +84,7 @@ impl Lsq {
         // Accesses that wait with an MSHR share it with those of their line.
         let granule = if self.dcache_port.misses_wait { line } else { 1 };
         let granule = granule.max(1 << self.rules.check_shift);
-        AddressRules { line, granule, costs }
+        AddressRules { line, granule, costs, physical: false }
     }
 
     /// Which instructions are of which store set.

@@ -8,7 +8,7 @@ use super::super::config::O3Config;
 use super::super::seq::Seq;
 use super::ports::Ports;
 use super::{acts_on_line, Counts, NEVER};
-use crate::o3::outside::{Outside, Packet};
+use crate::outside::{Outside, Packet};
 use crate::when::When;
 
 /// The data-cache port: bandwidth a cycle, back pressure, responses.

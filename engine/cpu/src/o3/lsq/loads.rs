@@ -17,7 +17,7 @@ use super::stores::Coverage;
 use super::translate::Translation;
 use super::{wait_for, Lsq, LsqOut, MemOutcome, PartialForward, Replay, Sent, SplitAccess, Stalled};
 use crate::misaligned::Split;
-use crate::o3::outside::{Outside, Packet};
+use crate::outside::{Outside, Packet};
 use crate::when::When;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -40,7 +40,7 @@ use super::inst::{InstRing, Wait};
 use super::quirks::Gem5Quirks;
 use super::seq::{Seq, StorePos};
 use crate::misaligned::{AccessCosts, Split};
-use crate::o3::outside::Outside;
+use crate::outside::Outside;
 use crate::when::When;
 use dcache_port::{DcachePort, Sent, SplitAccess};
 use depend::{Dependences, Entry};

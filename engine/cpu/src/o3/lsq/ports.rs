@@ -1,7 +1,7 @@
 //! The data cache's ports: so many loads and so many stores a cycle (`cacheLoadPorts`, `cacheStorePorts`). A split access
 //! may hold its port longer (`misaligned.split_slots`).
 
-use crate::o3::memo::archive::Archive;
+use crate::memo::archive::Archive;
 use breakeven_base::Cycle;
 
 /// The ports of one kind.

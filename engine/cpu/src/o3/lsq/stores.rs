@@ -19,7 +19,7 @@ use super::super::seq::{LoadPos, Seq, StorePos};
 use super::filter::Filter;
 use super::translate::Translation;
 use super::{acts_on_line, Found, Lsq, MemOutcome, SplitAccess, NEVER};
-use crate::o3::outside::Outside;
+use crate::outside::Outside;
 use crate::when::When;
 
 /// What the older stores have of what a load wants.

@@ -11,7 +11,7 @@ use educe::Educe;
 
 use super::super::seq::Seq;
 use super::{NEVER, PAGE};
-use crate::o3::outside::{DataPage, Outside};
+use crate::outside::{DataPage, Outside};
 use crate::when::When;
 
 /// State of a reference's translation.

@@ -35,7 +35,7 @@ impl Pipeline {
     }
 
     /// Every count of the pipeline, in one order.
-    pub(in crate::o3) fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+    pub(super) fn each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
         let CommitStats { insts, ops, by_class, branches, mispredicts, squashed, non_spec_stalls, traps } =
             &mut self.commit.stats;
         let commit = [insts, ops, branches, mispredicts, squashed, non_spec_stalls, traps];

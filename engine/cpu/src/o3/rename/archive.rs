@@ -3,9 +3,9 @@
 use super::credits::Credits;
 use super::registers::Registers;
 use super::Rename;
+use crate::memo::archive::Archive;
 use crate::o3::decode::Status;
 use crate::o3::inst::archive_producer;
-use crate::o3::memo::archive::Archive;
 
 impl Rename {
     pub fn archive(&mut self, a: &mut Archive) {

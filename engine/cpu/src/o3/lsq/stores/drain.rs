@@ -5,8 +5,8 @@ use breakeven_base::{Cycle, UopFlags};
 
 use crate::o3::inst::{InstRing, Wait};
 use crate::o3::lsq::{Lsq, LsqOut, Sent, NEVER};
-use crate::o3::outside::{Outside, Packet};
 use crate::o3::seq::StorePos;
+use crate::outside::{Outside, Packet};
 use crate::when::When;
 
 impl Lsq {

@@ -102,7 +102,7 @@ mod tests {
 
     fn groups(alias_bits: u32) -> Groups {
         let mut g = Groups::default();
-        g.start(&AddressRules { line: 64, granule: 16, costs: [64; 2] }, alias_bits);
+        g.start(&AddressRules { line: 64, granule: 16, costs: [64; 2], physical: false }, alias_bits);
         g
     }
 

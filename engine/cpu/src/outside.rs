@@ -1,11 +1,11 @@
 //! What goes into the pipeline and out of it: the front end, the memory side and the branch predictor. All else that a cycle
 //! does follows from the pipeline's own state.
 
-use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, Step, StepResult, Tick};
+use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, Predecode, Step, StepResult, Tick};
 use breakeven_memory::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 
-use super::seq::Seq;
 use crate::bpred::{BranchPredictor, Prediction};
+use crate::seq::Seq;
 use crate::CoreCtx;
 
 /// A data access: whose it is, and how many of its bytes went before it.
@@ -31,6 +31,12 @@ pub trait Outside {
     fn pc(&mut self) -> u64;
     fn fork(&mut self, pc: u64) -> u32;
     fn rollback(&mut self, depth: u32);
+    fn redirect(&mut self, pc: u64);
+    /// Open forks.
+    fn depth(&mut self) -> u32;
+    fn predecode(&mut self, out: &mut Step) -> Predecode<'_>;
+    /// Executes the oldest instruction that has only been predecoded; its micro-ops stand from `at` on.
+    fn execute_deferred(&mut self, at: Seq, now: Now, out: &mut Step) -> bool;
     fn asid(&mut self) -> u16;
     fn in_microcode(&mut self) -> bool;
     fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat>;
@@ -82,6 +88,22 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
     #[inline]
     fn rollback(&mut self, depth: u32) {
         self.cx.fe.rollback(depth);
+    }
+    #[inline]
+    fn redirect(&mut self, pc: u64) {
+        self.cx.fe.redirect(pc);
+    }
+    #[inline]
+    fn depth(&mut self) -> u32 {
+        self.cx.fe.depth()
+    }
+    #[inline]
+    fn predecode(&mut self, out: &mut Step) -> Predecode<'_> {
+        self.cx.fe.predecode(self.cx.bus, out)
+    }
+    #[inline]
+    fn execute_deferred(&mut self, _at: Seq, now: Now, out: &mut Step) -> bool {
+        self.cx.fe.execute_deferred(self.cx.bus, now, out)
     }
     #[inline]
     fn in_microcode(&mut self) -> bool {

@@ -1,12 +1,13 @@
 //! The calls of a segment, with what was answered: all numbers relative to where the segment began.
 
 use breakeven_base::{
-    BranchInfo, BranchKind, FetchXlat, MemKind, MemRef, PhysAddr, Step, StepResult, Tick, Uop, UopFlags, MAX_UOPS,
+    BranchInfo, BranchKind, FetchXlat, MemKind, MemRef, PhysAddr, Predecode, Predecoded, Step, StepResult, Tick, Uop,
+    UopFlags, MAX_UOPS,
 };
 use breakeven_memory::{MissResponse, MshrId, Request, Response, TlbResult};
 
 use super::archive::{AddressRules, Base};
-use crate::o3::seq::Seq;
+use crate::seq::Seq;
 
 /// When a request is answered, in ticks after it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +132,22 @@ pub enum Call {
     Rollback {
         depth: u32,
     },
+    Redirect {
+        pc: u64,
+    },
+    /// `what` of the predecoded instructions, unless it must be executed.
+    Predecode {
+        kind: Predecoding,
+        flags: UopFlags,
+        what: u32,
+    },
+    /// What has only been predecoded is executed: as `Step`.
+    Deferred {
+        cycle: u32,
+        at: i32,
+        what: u32,
+        places: u32,
+    },
     FetchTranslate {
         vaddr: u64,
         answer: Option<FetchXlat>,
@@ -206,6 +223,44 @@ pub enum Call {
     },
 }
 
+/// The kinds of [`Predecode`](breakeven_base::Predecode).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Predecoding {
+    Described,
+    Blocked,
+    MustExecute,
+}
+
+impl Predecoding {
+    /// The kind of `predecode`d and its flags; what it says is described in `out`, at `pc`.
+    #[inline]
+    pub fn of(predecoded: &Predecode<'_>, pc: u64, out: &mut Step) -> (Predecoding, UopFlags) {
+        match predecoded {
+            Predecode::Described(what) => {
+                out.describe(pc, what);
+                (Predecoding::Described, what.flags)
+            }
+            Predecode::Blocked => (Predecoding::Blocked, UopFlags::empty()),
+            Predecode::MustExecute => (Predecoding::MustExecute, UopFlags::empty()),
+        }
+    }
+    /// With which result the description is kept.
+    pub fn result(self) -> StepResult {
+        match self {
+            Predecoding::Described => StepResult::Done,
+            Predecoding::Blocked | Predecoding::MustExecute => StepResult::Blocked,
+        }
+    }
+    /// What has been described so.
+    pub fn answer(self, uops: &[Uop], flags: UopFlags, len: u8, branch: BranchKind) -> Predecode<'_> {
+        match self {
+            Predecoding::Described => Predecode::Described(Predecoded { uops, flags, len, branch }),
+            Predecoding::Blocked => Predecode::Blocked,
+            Predecoding::MustExecute => Predecode::MustExecute,
+        }
+    }
+}
+
 /// An instruction as the front end described it, but for where its references go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Executed {
@@ -274,14 +329,15 @@ impl Executed {
 /// Where a reference went when its segment was recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedReference {
-    pub vaddr: u64,
+    /// [`AddressRules::place_of`].
+    pub place: u64,
     /// [`AddressRules::class_of`]; 0: it goes nowhere.
     pub class: u64,
 }
 
 impl RecordedReference {
     pub fn of(m: &MemRef, rules: &AddressRules) -> RecordedReference {
-        RecordedReference { vaddr: m.vaddr, class: rules.class_of(m) }
+        RecordedReference { place: rules.place_of(m), class: rules.class_of(m) }
     }
 }
 

@@ -1,16 +1,17 @@
 //! Recording a segment, and answering from what was recorded.
 
-use breakeven_base::{BranchKind, FetchXlat, MemRef, Now, Step, StepResult, Tick};
+use breakeven_base::{BranchKind, FetchXlat, MemRef, Now, Predecode, Step, StepResult, Tick, UopFlags};
 use breakeven_memory::{MissResponse, MshrId, Request, Response, Side, TlbResult};
 
 use super::archive::{AddressRules, Base};
 use super::calls::{
-    after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, RecordedReference, References, Served, WINDOW,
+    after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, Predecoding, RecordedReference, References, Served,
+    WINDOW,
 };
 use super::table::Table;
 use crate::bpred::{Prediction, TargetProvider};
-use crate::o3::outside::{DataPage, Outside, Packet};
-use crate::o3::seq::Seq;
+use crate::outside::{DataPage, Outside, Packet};
+use crate::seq::Seq;
 
 /// A segment of more cycles, calls or micro-ops is not kept.
 pub const MAX_CYCLES: u64 = 16_384;
@@ -40,6 +41,8 @@ pub enum LiveAnswer {
     Served(Option<MissResponse>),
     Sent(Option<Tick>),
     Prediction(Prediction),
+    /// The description is in [`Answers::step`].
+    Predecoded(Predecoding, UopFlags),
 }
 
 /// What the calls of a segment that the pipeline goes through again are answered with.
@@ -101,6 +104,10 @@ pub struct Recorder {
     pub counts: Vec<u64>,
     pub unrecorded: u64,
     pub insts: u64,
+    /// Where the front end stands, where the calls so far tell.
+    pc: Option<u64>,
+    /// Open forks, of a pipeline whose segments begin on the right path.
+    depth: u32,
     /// The pipeline made another call than the recorded one: which, and which was recorded.
     pub mismatch: Option<String>,
 }
@@ -111,9 +118,22 @@ impl Recorder {
         self.start = table.calls.len() as u32;
         self.places = table.places.len();
         self.discarded = false;
+        (self.pc, self.depth) = (None, 0);
         let answers = &mut self.answers;
         (answers.run, answers.at, answers.references) = (0, 0, 0);
         self.mode = if answers.path.is_empty() && answers.given.is_none() { Mode::Recording } else { Mode::Answering };
+    }
+
+    fn record(&mut self, table: &mut Table, call: Option<Call>) {
+        if self.discarded {
+            return;
+        }
+        match call {
+            Some(call) if table.calls.len() - (self.start as usize) < MAX_CALLS => {
+                table.push(call);
+            }
+            _ => self.discarded = true,
+        }
     }
 
     /// The pipeline has not made the recorded call: a bug, which ends the run.
@@ -124,6 +144,17 @@ impl Recorder {
         };
         self.mismatch.get_or_insert_with(text);
         self.discarded = true;
+    }
+}
+
+impl Predecoding {
+    /// The call that `step` is the answer to; `None`: no segment holds it.
+    fn call(self, flags: UopFlags, table: &mut Table, step: &Step) -> Option<Call> {
+        let what = match self {
+            Predecoding::MustExecute => 0,
+            _ => table.predecoded.number_of(self.result(), step)?,
+        };
+        Some(Call::Predecode { kind: self, flags, what })
     }
 }
 
@@ -144,6 +175,24 @@ enum Source {
     Outside,
 }
 
+macro_rules! answer {
+    // $from: the pattern of the recorded call and its answer; $given: of one given; $live: the call itself; then the record.
+    ($self:ident, $call:pat => $answer:expr, $given:pat => $value:expr, $live:expr, $result:ident => $record:expr) => {{
+        let $result = match $self.next_answer() {
+            Source::Recorded($call) => return $answer,
+            Source::Live($given) => $value,
+            other @ (Source::Recorded(_) | Source::Live(_)) => {
+                $self.recorder.report_mismatch(stringify!($live), &format!("{other:?}"));
+                $live
+            }
+            Source::Outside => $live,
+        };
+        let call = $record;
+        $self.record(call);
+        $result
+    }};
+}
+
 impl<O: Outside> RecordedOutside<'_, O> {
     #[inline]
     fn next_answer(&mut self) -> Source {
@@ -161,15 +210,7 @@ impl<O: Outside> RecordedOutside<'_, O> {
 
     #[inline]
     fn record(&mut self, call: Option<Call>) {
-        if self.recorder.discarded {
-            return;
-        }
-        match call {
-            Some(call) if self.table.calls.len() - (self.recorder.start as usize) < MAX_CALLS => {
-                self.table.push(call);
-            }
-            _ => self.recorder.discarded = true,
-        }
+        self.recorder.record(self.table, call);
     }
 
     /// Where a reference goes is known by its micro-op's number. What was put aside for a wrong path, and comes back, does
@@ -203,11 +244,31 @@ impl<O: Outside> RecordedOutside<'_, O> {
         cycle as u32
     }
 
-    fn record_step(&mut self, at: Seq, now: Now, result: StepResult, step: &Step) {
+    fn ask_fork(&mut self, pc: u64) -> u32 {
+        answer!(self, Call::Fork { depth, .. } => depth, LiveAnswer::Depth(depth) => depth, self.live.fork(pc),
+            depth => Some(Call::Fork { pc, depth }))
+    }
+    fn ask_pc(&mut self) -> u64 {
+        answer!(self, Call::Pc { pc } => pc, LiveAnswer::Pc(pc) => pc, self.live.pc(), pc => Some(Call::Pc { pc }))
+    }
+
+    /// Describes a recorded step, with the references of this time.
+    fn answer_step(&mut self, what: u32, out: &mut Step) -> StepResult {
+        let what = self.table.instructions.get(what);
+        for i in what.references() {
+            let answers = &self.recorder.answers;
+            out.mem[i] = answers.stepped.get(answers.references).copied().unwrap_or_default();
+            self.recorder.answers.references += 1;
+        }
+        what.describe(out)
+    }
+
+    /// Cycle, place, instruction and references of a step.
+    fn recorded_step(&mut self, at: Seq, now: Now, result: StepResult, step: &Step) -> Option<(u32, i32, u32, u32)> {
         let what = self.table.instructions.number_of(result, step);
         let (Some(what), Some(rules)) = (what, self.recorder.rules) else {
             self.recorder.discarded = true;
-            return;
+            return None;
         };
         let (cycle, distance) = (self.cycle(now.tick), self.seq(at));
         let places = self.table.places.len() as u32;
@@ -217,39 +278,17 @@ impl<O: Outside> RecordedOutside<'_, O> {
             self.references.set(at + i as u64, &step.mem[i]);
             self.table.places.push(RecordedReference::of(&step.mem[i], &rules));
         }
-        self.record(Some(Call::Step { cycle, at: distance, what, places, drained: now.drained }));
+        Some((cycle, distance, what, places))
     }
-}
-
-macro_rules! answer {
-    // $from: the pattern of the recorded call and its answer; $given: of one given; $live: the call itself; then the record.
-    ($self:ident, $call:pat => $answer:expr, $given:pat => $value:expr, $live:expr, $result:ident => $record:expr) => {{
-        let $result = match $self.next_answer() {
-            Source::Recorded($call) => return $answer,
-            Source::Live($given) => $value,
-            other @ (Source::Recorded(_) | Source::Live(_)) => {
-                $self.recorder.report_mismatch(stringify!($live), &format!("{other:?}"));
-                $live
-            }
-            Source::Outside => $live,
-        };
-        let call = $record;
-        $self.record(call);
-        $result
-    }};
 }
 
 impl<O: Outside> Outside for RecordedOutside<'_, O> {
     fn step(&mut self, at: Seq, now: Now, out: &mut Step) -> StepResult {
         let result = match self.next_answer() {
             Source::Recorded(Call::Step { what, .. }) => {
-                let what = self.table.instructions.get(what);
-                for i in what.references() {
-                    let answers = &self.recorder.answers;
-                    out.mem[i] = answers.stepped.get(answers.references).copied().unwrap_or_default();
-                    self.recorder.answers.references += 1;
-                }
-                return what.describe(out);
+                let result = self.answer_step(what, out);
+                self.recorder.pc = (result == StepResult::Done).then_some(out.next_pc);
+                return result;
             }
             Source::Live(LiveAnswer::Step(result)) => {
                 *out = self.recorder.answers.step;
@@ -261,17 +300,31 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
             }
             Source::Outside => self.live.step(at, now, out),
         };
-        self.record_step(at, now, result, out);
+        // In microcode the front end stands elsewhere than the step says, and replays end.
+        let in_microcode = self.live.in_microcode();
+        self.recorder.discarded |= in_microcode;
+        self.recorder.pc = (result == StepResult::Done && !in_microcode).then_some(out.next_pc);
+        debug_assert!(self.recorder.pc.is_none_or(|pc| pc == self.live.pc()), "the front end stands elsewhere");
+        if let Some((cycle, at, what, places)) = self.recorded_step(at, now, result, out) {
+            self.record(Some(Call::Step { cycle, at, what, places, drained: now.drained }));
+        }
         result
     }
     fn pc(&mut self) -> u64 {
-        answer!(self, Call::Pc { pc } => pc, LiveAnswer::Pc(pc) => pc, self.live.pc(), pc => Some(Call::Pc { pc }))
+        if let Some(pc) = self.recorder.pc {
+            return pc;
+        }
+        let pc = self.ask_pc();
+        self.recorder.pc = Some(pc);
+        pc
     }
     fn fork(&mut self, pc: u64) -> u32 {
-        answer!(self, Call::Fork { depth, .. } => depth, LiveAnswer::Depth(depth) => depth, self.live.fork(pc),
-            depth => Some(Call::Fork { pc, depth }))
+        let depth = self.ask_fork(pc);
+        (self.recorder.pc, self.recorder.depth) = (None, depth);
+        depth
     }
     fn rollback(&mut self, depth: u32) {
+        (self.recorder.pc, self.recorder.depth) = (None, depth.saturating_sub(1));
         match self.next_answer() {
             Source::Recorded(Call::Rollback { .. }) => return,
             Source::Recorded(call) => return self.recorder.report_mismatch("rollback", &format!("{call:?}")),
@@ -279,6 +332,82 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
             Source::Outside => self.live.rollback(depth),
         }
         self.record(Some(Call::Rollback { depth }));
+    }
+    fn redirect(&mut self, pc: u64) {
+        self.recorder.pc = None;
+        match self.next_answer() {
+            Source::Recorded(Call::Redirect { .. }) => return,
+            Source::Recorded(call) => return self.recorder.report_mismatch("redirect", &format!("{call:?}")),
+            Source::Live(_) | Source::Outside => {}
+        }
+        self.live.redirect(pc);
+        self.record(Some(Call::Redirect { pc }));
+    }
+    fn depth(&mut self) -> u32 {
+        self.recorder.depth
+    }
+    fn predecode(&mut self, out: &mut Step) -> Predecode<'_> {
+        let pc = self.pc();
+        self.recorder.pc = None;
+        let source = self.next_answer();
+        let Self { live, recorder, table, .. } = self;
+        match source {
+            Source::Recorded(Call::Predecode { kind, flags, what }) => {
+                if kind == Predecoding::MustExecute {
+                    return Predecode::MustExecute;
+                }
+                let known = table.predecoded.get(what);
+                if kind == Predecoding::Blocked {
+                    known.describe(out);
+                }
+                return kind.answer(&known.uops[..usize::from(known.n)], flags, known.len, known.branch.kind);
+            }
+            Source::Live(LiveAnswer::Predecoded(kind, flags)) => {
+                let call = kind.call(flags, table, &recorder.answers.step);
+                recorder.record(table, call);
+                let step = &recorder.answers.step;
+                if kind == Predecoding::Blocked {
+                    *out = *step;
+                }
+                return kind.answer(&step.uops[..usize::from(step.n)], flags, step.len, step.branch.kind);
+            }
+            Source::Outside => {}
+            other => recorder.report_mismatch("predecode", &format!("{other:?}")),
+        }
+        let answer = live.predecode(out);
+        let mut step = Step::default();
+        if matches!(answer, Predecode::Blocked) {
+            step = *out;
+        }
+        let (kind, flags) = Predecoding::of(&answer, pc, &mut step);
+        let call = kind.call(flags, table, &step);
+        recorder.record(table, call);
+        answer
+    }
+    fn execute_deferred(&mut self, at: Seq, now: Now, out: &mut Step) -> bool {
+        let is_done = match self.next_answer() {
+            Source::Recorded(Call::Deferred { what, .. }) => {
+                self.answer_step(what, out);
+                return true;
+            }
+            Source::Live(LiveAnswer::Step(result)) => {
+                *out = self.recorder.answers.step;
+                result == StepResult::Done
+            }
+            other @ (Source::Recorded(_) | Source::Live(_)) => {
+                self.recorder.report_mismatch("a deferred step", &format!("{other:?}"));
+                self.live.execute_deferred(at, now, out)
+            }
+            Source::Outside => self.live.execute_deferred(at, now, out),
+        };
+        if !is_done {
+            self.recorder.discarded = true;
+            return false;
+        }
+        if let Some((cycle, at, what, places)) = self.recorded_step(at, now, StepResult::Done, out) {
+            self.record(Some(Call::Deferred { cycle, at, what, places }));
+        }
+        true
     }
     fn in_microcode(&mut self) -> bool {
         // No segment holds an instruction in microcode: replays look whether there is one.

@@ -11,12 +11,13 @@
 //! of the outside ([`calls`]), kept in an action cache ([`table`]); *recording* fills that cache ([`recorder`]), *replay* makes
 //! the calls again without the pipeline ([`replay`](mod@replay)).
 //!
-//! What a cycle does follows from the configuration and from the answers of the outside ([`super::outside`]): caches, branch
+//! What a cycle does follows from the configuration and from the answers of the outside ([`crate::outside`]): caches, branch
 //! predictor and front end, which are live in a replay, too. While every answer is the recorded one, the next configuration
 //! is known. At the first other answer the pipeline is set to the configuration where the segment began. It runs up to that
 //! call with the answers of this replay, and goes on, recording.
 //!
-//! Segments begin and end in cycles in which fetch takes a backward branch, or after which the pipeline is empty. Addresses of
+//! Segments begin and end in cycles in which fetch takes a backward branch, or after which the pipeline is empty (in order:
+//! in which fetch is set to another stream). In order they begin on the right path; a wrong path is within one. Addresses of
 //! references are not part of a configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the
 //! segment that is being recorded.
 
@@ -31,8 +32,10 @@ mod table;
 
 use std::sync::Arc;
 
-use super::outside::Outside;
-use super::pipeline::Pipeline;
+use breakeven_base::{Cycle, MemRef};
+
+use crate::outside::Outside;
+use crate::seq::Seq;
 use crate::Budget;
 use archive::{AddressRules, Base, Reference, Written};
 use calls::{Call, References, WINDOW};
@@ -68,17 +71,53 @@ pub struct MemoStatistics {
     pub stopped: u64,
 }
 
-/// How often something has changed of which the calls of a segment say nothing: the store sets; where references go that were
-/// put aside for a wrong path and have come back.
-fn unrecorded_changes(pipe: &Pipeline) -> u64 {
-    pipe.lsq.sets_changed() + pipe.fetch.path.references_back
+/// A pipeline whose state, between two cycles, has a relative form.
+pub trait Memoizable {
+    /// Whether a state on a wrong path has one, too.
+    const ON_WRONG_PATHS: bool;
+
+    /// Where it stands.
+    fn base(&self) -> Base;
+    /// The cycle that comes next.
+    fn cycle(&self) -> Cycle;
+    /// Its clock's, in ticks.
+    fn period(&self) -> u64;
+    /// Instructions committed since reset.
+    fn insts(&self) -> u64;
+    /// The number behind the youngest micro-op.
+    fn youngest(&self) -> Seq;
+    /// A trace looks at every cycle.
+    fn is_traced(&self) -> bool;
+    /// A hash of a few numbers that states of one relative form have in common.
+    fn signature(&self) -> u64;
+    /// A hash of what states of one relative form have in common and takes little time to read.
+    fn shape(&self) -> u64;
+    /// Writes the state in relative form. False: it has none.
+    fn save(&mut self, to: &mut Written) -> bool;
+    /// Goes on from a state in relative form, at `base`; `references` as they were saved. What no such state holds stays: what
+    /// the pipeline has learned, the statistics, which must have come so far already.
+    fn load(&mut self, bytes: &[u8], references: &[MemRef], base: Base);
+    /// Every count, in one order.
+    fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64));
+    /// What it has learned that no state holds (O3's store sets).
+    fn learned(&self) -> &[u32] {
+        &[]
+    }
+    /// How often something has changed of which the calls of a segment say nothing.
+    fn unrecorded_changes(&self) -> u64 {
+        0
+    }
+    /// What it has learned is forgotten when this number of [`Base::numbers`] has grown by so much.
+    fn forgets_at(&self) -> Option<(usize, u64)> {
+        None
+    }
 }
 
 /// When a run must stop.
 pub struct Limits {
     budget: Budget,
-    stores_until_clear: u64,
-    stores_dispatched: u64,
+    /// A number of [`Base::numbers`] and what it must stay below.
+    below: Option<(usize, u64)>,
 }
 
 impl Limits {
@@ -86,7 +125,7 @@ impl Limits {
     fn has_room(&self, base: &Base, insts: u64) -> bool {
         insts.saturating_add(MAX_UOPS) <= self.budget.max_insts
             && base.cycle.0.saturating_add(MAX_CYCLES) <= self.budget.max_cycles
-            && base.stores_dispatched - self.stores_dispatched + MAX_UOPS < self.stores_until_clear
+            && self.below.is_none_or(|(which, end)| base.numbers[which] + MAX_UOPS < end)
     }
 }
 
@@ -180,7 +219,7 @@ impl Memo {
     }
 
     /// The outside of a cycle that is recorded or answered for.
-    pub(super) fn recorded<'a, O: Outside>(&'a mut self, live: &'a mut O) -> RecordedOutside<'a, O> {
+    pub fn recorded<'a, O: Outside>(&'a mut self, live: &'a mut O) -> RecordedOutside<'a, O> {
         RecordedOutside { live, recorder: &mut self.recorder, table: &mut self.table, references: &mut self.references }
     }
 
@@ -192,21 +231,22 @@ impl Memo {
 
     /// Whether [`Memo::at_boundary`] is to be called where a segment may begin or end.
     #[inline]
-    pub fn is_due(&mut self, pipe: &Pipeline) -> bool {
+    pub fn is_due(&mut self, pipe: &impl Memoizable) -> bool {
         self.on
             && match self.recorder.mode {
-                Mode::Off => {
-                    self.profit.is_left(pipe.commit.stats.insts) && self.signatures.is_worth_it(pipe.signature())
-                }
-                Mode::Recording => pipe.cycle >= self.recorder.base.cycle + MIN_CYCLES,
+                Mode::Off => self.profit.is_left(pipe.insts()) && self.signatures.is_worth_it(pipe.signature()),
+                Mode::Recording => pipe.cycle() >= self.recorder.base.cycle + MIN_CYCLES,
                 Mode::Answering => false,
             }
     }
 
     /// Between two cycles: ends the segment that is recorded, and replays what is known from here on, or begins to record.
-    pub(super) fn at_boundary<O: Outside>(&mut self, pipe: &mut Pipeline, cx: &mut O, budget: Budget) {
-        if pipe.io.trace.is_some() {
+    pub fn at_boundary<P: Memoizable, O: Outside>(&mut self, pipe: &mut P, cx: &mut O, budget: Budget) {
+        if pipe.is_traced() {
             return self.stop();
+        }
+        if !P::ON_WRONG_PATHS && cx.depth() != 0 {
+            return;
         }
         if cx.in_microcode() {
             return if self.is_recording() { self.stop() } else { self.give_up() };
@@ -227,7 +267,7 @@ impl Memo {
         let is_saved = pipe.save(&mut self.written);
         self.profit.looked_up(self.written.bytes().len());
         if self.is_recording() {
-            self.profit.recorded(pipe.commit.stats.insts.saturating_sub(self.recorder.insts));
+            self.profit.recorded(pipe.insts().saturating_sub(self.recorder.insts));
         }
         if !is_saved || self.written.references.iter().any(far) {
             self.statistics.refused += 1;
@@ -242,7 +282,7 @@ impl Memo {
             self.table.clear();
         }
         let asid = cx.asid();
-        let sets = self.table.sets(pipe.lsq.store_sets());
+        let sets = self.table.sets(pipe.learned());
         let hash = hash_of(self.written.bytes(), asid, sets);
         let first = self.table.find(hash, self.written.bytes(), asid, sets);
         for r in &self.written.references {
@@ -258,20 +298,19 @@ impl Memo {
             return self.give_up();
         }
         self.statistics.met += u64::from(!is_new);
-        (self.recorder.configuration, self.recorder.period, self.recorder.asid) =
-            (configuration, pipe.clock.period(), asid);
-        (self.recorder.rules, self.insts) = (Some(self.rules), pipe.commit.stats.insts);
+        (self.recorder.configuration, self.recorder.period, self.recorder.asid) = (configuration, pipe.period(), asid);
+        (self.recorder.rules, self.insts) = (Some(self.rules), pipe.insts());
         self.go_on(pipe, cx, budget);
     }
 
     /// Whether the segment under way cannot be kept.
-    fn must_discard(&self, pipe: &Pipeline) -> bool {
-        let began = &self.recorder.base;
+    fn must_discard(&self, pipe: &impl Memoizable) -> bool {
+        let (began, now) = (&self.recorder.base, pipe.base());
         self.recorder.discarded
-            || unrecorded_changes(pipe) != self.recorder.unrecorded
-            || pipe.cycle - began.cycle > MAX_CYCLES
-            || pipe.io.ring.head() - began.seq > MAX_UOPS
-            || pipe.fetch.path.placed - began.seq > MAX_UOPS + WINDOW / 4
+            || pipe.unrecorded_changes() != self.recorder.unrecorded
+            || now.cycle - began.cycle > MAX_CYCLES
+            || now.seq - began.seq > MAX_UOPS
+            || pipe.youngest() - began.seq > MAX_UOPS + WINDOW / 4
     }
 
     /// Nothing is known from here on.
@@ -297,7 +336,7 @@ impl Memo {
     }
 
     /// The segment that began at `began` ends here, at `next`.
-    fn keep(&mut self, pipe: &mut Pipeline, began: &Base, next: u32) {
+    fn keep(&mut self, pipe: &mut impl Memoizable, began: &Base, next: u32) {
         self.recorder.mode = Mode::Off;
         if next == NONE {
             return self.table.truncate(self.recorder.start, self.recorder.places);
@@ -321,11 +360,8 @@ impl Memo {
             next,
             seqs: now.seq - began.seq,
             cycles: now.cycle - began.cycle,
-            insts: pipe.commit.stats.insts - self.recorder.insts,
-            // A squash takes places back.
-            loads: now.loads.wrapping_sub(began.loads),
-            stores: now.stores.wrapping_sub(began.stores),
-            stores_dispatched: now.stores_dispatched - began.stores_dispatched,
+            insts: pipe.insts() - self.recorder.insts,
+            numbers: std::array::from_fn(|i| now.numbers[i].wrapping_sub(began.numbers[i])),
             counts: counts.into_boxed_slice(),
             replayed: 0,
         };
@@ -341,16 +377,14 @@ impl Memo {
     }
 
     /// Goes on from the recorder's state, where the pipeline stands: replays what is known, then records.
-    fn go_on<O: Outside>(&mut self, pipe: &mut Pipeline, cx: &mut O, budget: Budget) {
-        let limits = Limits {
-            budget,
-            stores_until_clear: pipe.lsq.stores_until_clear(),
-            stores_dispatched: pipe.dispatch.stats.stores,
-        };
+    fn go_on<O: Outside>(&mut self, pipe: &mut impl Memoizable, cx: &mut O, budget: Budget) {
+        let numbers = pipe.base().numbers;
+        let limits =
+            Limits { budget, below: pipe.forgets_at().map(|(i, grown)| (i, numbers[i].saturating_add(grown))) };
         let (began, before) = (self.recorder.base, self.statistics.replayed);
         let ended = self.replay(cx, &limits);
         if self.statistics.replayed > before {
-            self.profit.replayed(self.insts - pipe.commit.stats.insts);
+            self.profit.replayed(self.insts - pipe.insts());
             self.signatures.succeeded();
         }
         self.apply_counts(pipe);
@@ -387,7 +421,7 @@ impl Memo {
     }
 
     /// Records from the recorder's state on, if nothing is known from it.
-    fn record_from_configuration(&mut self, pipe: &mut Pipeline, limits: &Limits) {
+    fn record_from_configuration(&mut self, pipe: &mut impl Memoizable, limits: &Limits) {
         (self.recorder.answers.given, self.recorder.other) = (None, NONE);
         self.recorder.answers.path.clear();
         let met = self.applies(self.recorder.configuration);
@@ -405,19 +439,19 @@ impl Memo {
         self.record(pipe);
     }
 
-    fn record(&mut self, pipe: &mut Pipeline) {
-        let way = self.recorder.answers.references().map(|m| m.vaddr).collect();
+    fn record(&mut self, pipe: &mut impl Memoizable) {
+        let way = self.recorder.answers.references().map(|m| self.rules.place_of(m)).collect();
         self.recorder.counts.clear();
         let counts = &mut self.recorder.counts;
         pipe.for_each_count(&mut |count| counts.push(*count));
-        self.recorder.insts = pipe.commit.stats.insts;
-        self.recorder.unrecorded = unrecorded_changes(pipe);
+        self.recorder.insts = pipe.insts();
+        self.recorder.unrecorded = pipe.unrecorded_changes();
         self.recorder.start(&self.table);
         self.table.begin(way);
     }
 
     /// Brings the counts up to date.
-    fn apply_counts(&mut self, pipe: &mut Pipeline) {
+    fn apply_counts(&mut self, pipe: &mut impl Memoizable) {
         if self.replayed.is_empty() {
             return;
         }

@@ -1,13 +1,13 @@
 //! Replay: makes a segment's calls. While the answers are the recorded ones, the pipeline does not run.
 
-use breakeven_base::MemKind;
+use breakeven_base::{MemKind, StepResult};
 use breakeven_memory::Request;
 
-use super::calls::{fetch_request, mshr_of, packet_of, Answered, Call, Served};
+use super::calls::{fetch_request, mshr_of, packet_of, Answered, Call, Predecoding, Served};
 use super::recorder::{At, LiveAnswer};
 use super::table::NONE;
 use super::{Limits, Memo};
-use crate::o3::outside::{DataPage, Outside, Packet};
+use crate::outside::{DataPage, Outside, Packet};
 
 /// Where a replay ends.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +48,9 @@ impl Memo {
             base.seq += s.seqs;
             base.cycle += s.cycles;
             base.tick += s.cycles * self.recorder.period;
-            base.loads = base.loads.wrapping_add(s.loads);
-            base.stores = base.stores.wrapping_add(s.stores);
-            base.stores_dispatched += s.stores_dispatched;
+            for (number, grown) in base.numbers.iter_mut().zip(s.numbers) {
+                *number = number.wrapping_add(grown);
+            }
             self.insts += s.insts;
             self.statistics.replayed_insts += s.insts;
             self.statistics.replayed += 1;
@@ -87,7 +87,7 @@ impl Memo {
         n.references.iter().all(|r| {
             let now = self.references.of(base.at_distance(r.seq.into()));
             self.recorder.answers.in_flight.push(*now);
-            !r.mem.valid || self.groups.add(r.mem.vaddr, now.vaddr, now.size)
+            !r.mem.valid || self.groups.add(self.rules.place_of(&r.mem), self.rules.place_of(now), now.size)
         })
     }
 
@@ -99,7 +99,7 @@ impl Memo {
             && then
                 .iter()
                 .zip(self.recorder.answers.references())
-                .all(|(then, now)| self.groups.add(*then, now.vaddr, now.size))
+                .all(|(then, now)| self.groups.add(*then, self.rules.place_of(now), now.size))
     }
 
     /// Makes the calls of a segment from `first` on. `Err`: the last call that was answered otherwise than recorded.
@@ -196,6 +196,29 @@ impl Memo {
                     Outcome::Same
                 }
             }
+            Call::Redirect { pc } => {
+                cx.redirect(pc);
+                Outcome::Same
+            }
+            Call::Predecode { .. } => {
+                let pc = cx.pc();
+                let step = &mut self.recorder.answers.step;
+                step.n = 0;
+                let mut described = *step;
+                let predecoded = cx.predecode(step);
+                let (kind, flags) = Predecoding::of(&predecoded, pc, &mut described);
+                if kind == Predecoding::Described {
+                    self.recorder.answers.step = described;
+                }
+                self.unless_microcode(&call, LiveAnswer::Predecoded(kind, flags), at, cx)
+            }
+            Call::Deferred { cycle, at: seq, .. } => {
+                let step = &mut self.recorder.answers.step;
+                step.n = 0;
+                let is_done = cx.execute_deferred(at.seq(seq), at.now(cycle, false), step);
+                let given = LiveAnswer::Step(if is_done { StepResult::Done } else { StepResult::Blocked });
+                self.unless_microcode(&call, given, at, cx)
+            }
             Call::FlushWriteCombining { cycle, .. } => {
                 self.outcome(&call, LiveAnswer::Tick(cx.flush_write_combining(at.tick(cycle))), at)
             }
@@ -257,7 +280,13 @@ impl Memo {
     #[inline(always)]
     fn is_answered(&self, call: &Call, given: &LiveAnswer, at: &At) -> bool {
         match (*call, given) {
-            (Call::Step { what, .. }, LiveAnswer::Step(result)) => {
+            (Call::Predecode { kind, flags, what }, LiveAnswer::Predecoded(now, now_flags)) => {
+                let step = &self.recorder.answers.step;
+                kind == *now
+                    && flags == *now_flags
+                    && (kind == Predecoding::MustExecute || self.table.predecoded.get(what).is(kind.result(), step))
+            }
+            (Call::Step { what, .. } | Call::Deferred { what, .. }, LiveAnswer::Step(result)) => {
                 self.table.instructions.get(what).is(*result, &self.recorder.answers.step)
             }
             (
@@ -289,7 +318,9 @@ impl Memo {
     /// otherwise.
     #[inline(always)]
     fn references_match(&mut self, call: &Call, at: &At) -> bool {
-        let Call::Step { at: seq, what, places, .. } = *call else { return true };
+        let (Call::Step { at: seq, what, places, .. } | Call::Deferred { at: seq, what, places, .. }) = *call else {
+            return true;
+        };
         let seq = at.seq(seq);
         let before = self.recorder.answers.stepped.len();
         let places = &self.table.places[places as usize..];
@@ -297,7 +328,7 @@ impl Memo {
             let mem = self.recorder.answers.step.mem[uop].read_by_field();
             self.references.set(seq + uop as u64, &mem);
             let alike = then.class == self.rules.class_of(&mem)
-                && (then.class == 0 || self.groups.add(then.vaddr, mem.vaddr, mem.size));
+                && (then.class == 0 || self.groups.add(then.place, self.rules.place_of(&mem), mem.size));
             if !alike {
                 self.recorder.answers.stepped.truncate(before);
                 return false;

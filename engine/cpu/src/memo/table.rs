@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use breakeven_base::{Step, StepResult};
 
-use super::archive::{Reference, Written};
+use super::archive::{Reference, Written, NUMBERS};
 use super::calls::{Call, Executed, RecordedReference};
 
 pub const NONE: u32 = u32::MAX;
@@ -42,9 +42,8 @@ pub struct Segment {
     pub seqs: u64,
     pub cycles: u64,
     pub insts: u64,
-    pub loads: u64,
-    pub stores: u64,
-    pub stores_dispatched: u64,
+    /// By how much [`Base::numbers`](super::archive::Base) have grown; a squash takes places back.
+    pub numbers: [u64; NUMBERS],
     /// By how much each count grows that does.
     pub counts: Box<[(u16, u32)]>,
     /// How often it has been replayed since the counts were brought up to date.
@@ -114,6 +113,8 @@ pub struct Table {
     pub segments: Vec<Segment>,
     pub places: Vec<RecordedReference>,
     pub instructions: Instructions,
+    /// Of wrong paths, not executed.
+    pub predecoded: Instructions,
     sets: Vec<Box<[u32]>>,
     bytes: usize,
 }
@@ -144,7 +145,7 @@ impl Table {
     /// Bytes that it takes.
     fn size(&self) -> usize {
         let calls = self.calls.len() * (size_of::<Call>() + 4) + self.places.len() * size_of::<RecordedReference>();
-        self.bytes + calls + self.instructions.size()
+        self.bytes + calls + self.instructions.size() + self.predecoded.size()
     }
 
     /// Forgets all if it has grown beyond what an idle machine may keep: a study has hundreds of them.

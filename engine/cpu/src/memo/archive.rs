@@ -6,9 +6,9 @@
 //! What is over, or unused, is written as one value whatever it holds, so that equal states have equal bytes.
 
 use bitflags::Flags;
-use breakeven_base::{Cycle, MemKind, MemRef, Tick, UopFlags};
+use breakeven_base::{Cycle, MemKind, MemRef, OpClass, Reg, Tick, Uop, UopFlags};
 
-use crate::o3::seq::{LoadPos, Seq, StorePos};
+use crate::seq::Seq;
 
 /// Where a pipeline stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub struct Base {
     /// The next cycle, and its tick.
     pub cycle: Cycle,
     pub tick: u64,
-    /// The places in the load and the store queue that are filled next.
-    pub loads: u64,
-    pub stores: u64,
-    /// Stores dispatched so far.
-    pub stores_dispatched: u64,
+    /// What else the pipeline numbers from reset on: of O3 places in the load and in the store queue, and stores dispatched;
+    /// of Minor streams and predictions.
+    pub numbers: [u64; NUMBERS],
 }
+
+pub const NUMBERS: usize = 3;
 
 /// What of addresses the pipeline looks at, beside whether two references overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,23 @@ pub struct AddressRules {
     /// Bytes of the unit by which violations are found, and of those by which misaligned scalar and vector accesses cost.
     pub granule: u64,
     pub costs: [u64; 2],
+    /// Overlaps are those of physical addresses.
+    pub physical: bool,
 }
 
 const PAGE: u64 = 4096;
 
 impl AddressRules {
+    /// The address by which references overlap.
+    #[inline]
+    pub fn place_of(&self, m: &MemRef) -> u64 {
+        if self.physical {
+            m.paddr.0
+        } else {
+            m.vaddr
+        }
+    }
+
     /// All that the pipeline sees of a reference but for its overlaps with others: two of one class are treated alike.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // fields of their own width
@@ -46,7 +58,7 @@ impl AddressRules {
         }
         let size = u64::from(m.size);
         let crosses = |unit: u64| (m.vaddr & (unit - 1)) + size > unit;
-        let mut bits = size | u64::from(m.page_shift) << 16 | (m.kind as u64) << 24;
+        let mut bits = size | u64::from(m.page_shift & 63) << 16 | (m.kind as u64) << 24;
         bits |= u64::from(m.uncacheable) << 32
             | u64::from(m.valid) << 33
             | u64::from(u8::BITS - m.element.leading_zeros()) << 37;
@@ -58,6 +70,9 @@ impl AddressRules {
             bits |= 1 << 34
                 | u64::from(crosses(self.costs[usize::from(m.element != 0)])) << 35
                 | u64::from(crosses(PAGE)) << 36;
+            // Firmware emulates a vector's where its elements are misaligned.
+            let is_element_aligned = m.element != 0 && m.vaddr & u64::from(m.element - 1) == 0;
+            bits |= u64::from(is_element_aligned) << 22;
             if crosses(self.line) {
                 bits |= (self.line - (m.vaddr & (self.line - 1))) << 40;
             }
@@ -306,17 +321,10 @@ impl<'a> Archive<'a> {
         value.0 = if ahead == 0 { 0 } else { base + ahead - 1 };
     }
 
+    /// One of [`Base::numbers`].
     #[inline]
-    pub fn load_position(&mut self, LoadPos(value): &mut LoadPos) {
-        self.relative(value, self.base.loads);
-    }
-    #[inline]
-    pub fn store_position(&mut self, StorePos(value): &mut StorePos) {
-        self.relative(value, self.base.stores);
-    }
-    #[inline]
-    pub fn stores_dispatched(&mut self, value: &mut u64) {
-        self.relative(value, self.base.stores_dispatched);
+    pub fn number(&mut self, which: usize, value: &mut u64) {
+        self.relative(value, self.base.numbers[which]);
     }
 
     /// A list; `blank` is what an element is before it is read.
@@ -356,6 +364,34 @@ impl<'a> Archive<'a> {
                     *references = rest;
                 }
             }
+        }
+    }
+
+    /// As [`Archive::number`], of 32 bits.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // modulo 2^32
+    pub fn number32(&mut self, which: usize, value: &mut u32) {
+        let base = self.base.numbers[which] as u32;
+        let mut distance = value.wrapping_sub(base);
+        self.u32(&mut distance);
+        *value = base.wrapping_add(distance);
+    }
+
+    /// A micro-op, and five small fields of its record: two words, as one by one these fields would take most of the time.
+    pub fn uop(&mut self, uop: &mut Uop, more: &mut [u8; 5]) {
+        let Uop { class, latency, src: [Reg(s0), Reg(s1), Reg(s2)], dst: [Reg(d0), Reg(d1)], flags } = uop;
+        let [f0, f1, f2, f3] = flags.bits().to_le_bytes();
+        let mut what = [*class as u8, *latency, *s0, *s1, *s2, *d0, *d1, more[0]];
+        let mut how = [f0, f1, f2, f3, more[1], more[2], more[3], more[4]];
+        self.word(&mut what);
+        self.word(&mut how);
+        if self.loads() {
+            let index;
+            [index, *latency, *s0, *s1, *s2, *d0, *d1, more[0]] = what;
+            *class = OpClass::ALL[usize::from(index) % OpClass::COUNT];
+            let [f0, f1, f2, f3, ..] = how;
+            *flags = UopFlags::from_bits_retain(u32::from_le_bytes([f0, f1, f2, f3]));
+            more[1..].copy_from_slice(&how[4..]);
         }
     }
 

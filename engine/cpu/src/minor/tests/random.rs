@@ -1,0 +1,136 @@
+//! Random programs on odd machines, with and without memoized execution.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::*;
+use crate::memo::archive::Written;
+use crate::memo::Memoizable;
+use crate::minor::pipe::{PREDICTIONS, STREAMS};
+use crate::minor::pipeline::Pipeline;
+use crate::testing::cases;
+use crate::testing::programs::program;
+
+fn odd_machines() -> Vec<MinorConfig> {
+    let base = MinorConfig::default;
+    let quirks = MinorQuirks {
+        gem5LastUnitEndsIssue: false,
+        gem5BundleBubbles: false,
+        gem5SplitTranslation: false,
+        gem5HeadHoldsEarlyIssue: false,
+    };
+    vec![
+        base(),
+        MinorConfig { quirks, ..base() },
+        MinorConfig { executeBranchDelay: 11, fetch1ToFetch2BackwardDelay: 4, ..base() },
+        MinorConfig { executeMemoryWidth: 8, executeMaxAccessesInMemory: 1, executeLSQStoreBufferSize: 1, ..base() },
+        MinorConfig { executeIssueLimit: 1, executeCommitLimit: 1, decodeInputWidth: 1, quirks, ..base() },
+        MinorConfig {
+            fetch1FetchLimit: 4,
+            fetch1LineWidth: 16,
+            fetch1LineSnapWidth: 16,
+            fetch2InputBufferSize: 6,
+            quirks,
+            ..base()
+        },
+        MinorConfig { enableIdling: false, executeAllowEarlyMemoryIssue: false, ..base() },
+        MinorConfig { predictsBranches: false, decodeToExecuteForwardDelay: 5, ..base() },
+    ]
+}
+
+/// Every statistic.
+fn statistics(core: &Minor) -> Vec<(String, f64)> {
+    let mut sink = StatSink::new();
+    core.collect(&mut sink);
+    sink.stats.into_iter().map(|s| (s.name, s.value)).collect()
+}
+
+fn same(one: &[(String, f64)], other: &[(String, f64)]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(one.len(), other.len());
+    for (a, b) in one.iter().zip(other) {
+        prop_assert!(a == b || a.1.is_nan() && b.1.is_nan(), "{a:?} {b:?}");
+    }
+    Ok(())
+}
+
+static CASES: AtomicU32 = AtomicU32::new(0);
+static EMPTY: AtomicU32 = AtomicU32::new(0);
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn a_state_in_relative_form_goes_on_alike(odd in 0..odd_machines().len(), program in program(), shift in 0..1000_u32) {
+        let cfg = || odd_machines().swap_remove(odd);
+        let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
+        (1..).find(|limit| whole.go(Budget { max_cycles: limit * 3, ..ALL }) != Stop::MaxCycles);
+        let mut r = machine(cfg(), 3, MockFe::new(program));
+        let (mut state, mut again, mut loaded) = (Written::new(), Written::new(), 0);
+        for limit in 1.. {
+            match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
+                Stop::MaxCycles if r.fe.depth() == 0 && r.core.pipe.save(&mut state) => {
+                    // Another pipeline goes on with it, at other numbers.
+                    let mut base = r.core.pipe.base();
+                    base.seq += u64::from(shift);
+                    base.numbers[STREAMS] += u64::from(3 * shift);
+                    base.numbers[PREDICTIONS] += u64::from(5 * shift);
+                    let mut pipe = Pipeline::new(&cfg(), 64);
+                    pipe.time.started = true;
+                    let mut counts = Vec::new();
+                    r.core.pipe.for_each_count(&mut |count| counts.push(*count));
+                    let mut each = counts.into_iter();
+                    pipe.for_each_count(&mut |count| *count = each.next().unwrap_or_default());
+                    let mems: Vec<_> = state.references.iter().map(|r| r.mem).collect();
+                    pipe.load(state.bytes(), &mems, base);
+                    prop_assert!(pipe.save(&mut again));
+                    let differ = state.bytes().iter().zip(again.bytes()).position(|(a, b)| a != b);
+                    prop_assert_eq!((differ, state.bytes().len()), (None, again.bytes().len()));
+                    r.core.predictor.shift(shift.into());
+                    r.core.pipe = pipe;
+                    loaded += 1;
+                }
+                Stop::MaxCycles => {}
+                Stop::Effect(_) => break,
+                other => return Err(TestCaseError::fail(format!("{other:?}"))),
+            }
+        }
+        prop_assert_eq!(r.core.cycles(), whole.core.cycles());
+        same(&statistics(&r.core), &statistics(&whole.core))?;
+        // On a wrong path, and with a timed instruction in flight, there is no relative form.
+        let (cases, empty) = (CASES.fetch_add(1, Relaxed) + 1, EMPTY.fetch_add(u32::from(loaded == 0), Relaxed));
+        prop_assert!(loaded > 0 || empty <= 2 + cases / 20, "{empty} of {cases} cases have read no state");
+    }
+
+    #[test]
+    fn memoized_and_plain_execution_agree(odd in 0..odd_machines().len(), program in program(), turns in 50..500_usize) {
+        let mut program = program;
+        let back = program.len() - 2;
+        program[back].taken = [vec![true; turns], vec![false]].concat();
+        let run = |on: bool| {
+            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program.clone()));
+            r.core.memoize(on);
+            let mut stops = vec![];
+            for limit in [3_000, 7_001, 3_000_000] {
+                stops.push(r.go(Budget { max_cycles: limit, ..ALL }));
+            }
+            (stops, r.core.cycles(), r.fe.times.clone(), statistics(&r.core), r.core.memo_statistics())
+        };
+        let (on, off) = (run(true), run(false));
+        prop_assert_eq!(&on.0, &off.0, "{:?}", on.4);
+        prop_assert_eq!(on.1, off.1, "{:?}", on.4);
+        prop_assert_eq!(on.2, off.2);
+        same(&on.3, &off.3)?;
+    }
+}
+
+/// The property above would hold, too, of a core that never replays.
+#[test]
+fn a_loop_is_replayed() {
+    let mut program = vec![add(5, 5), load(6, DATA), add(7, 6), store(DATA + 64)];
+    program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 2000][..], &[false]].concat()));
+    program.push(mark());
+    let mut r = machine(MinorConfig::default(), 2, MockFe::new(program));
+    r.core.memoize(true);
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    let memo = r.core.memo_statistics();
+    assert!(memo.replayed_insts > 8_000, "{memo:?}");
+}

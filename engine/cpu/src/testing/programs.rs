@@ -1,0 +1,100 @@
+//! Random programs for the cores' property tests.
+
+use breakeven_base::{BranchKind, OpClass, SysEffect, UopFlags};
+use proptest::prelude::*;
+
+use super::{Inst, BASE};
+
+/// A line-aligned address.
+const DATA: u64 = BASE + 0x1_0000;
+
+fn register() -> impl Strategy<Value = u8> {
+    1..13_u8
+}
+
+/// A few places, some of them across a line.
+fn place() -> impl Strategy<Value = u64> {
+    (0..6_u64, 0..2_u64).prop_map(|(word, apart)| DATA + word * 4 + apart * 61)
+}
+
+/// A forward branch over up to five instructions; `at` is its index in a program of `n`.
+fn branch(at: usize, n: usize, over: usize, taken: &[bool], register: u8) -> Inst {
+    let mut b = Inst::branch(BranchKind::Cond, (at + 1 + over).min(n), &taken.repeat(3));
+    b.uops[0].0.src[0] = breakeven_base::Reg(register);
+    b
+}
+
+/// Load, operate, store: one instruction of three micro-ops, the first two of which may travel as one.
+fn load_operate_store(address: u8, from: u64, data: u8, to: u64) -> Inst {
+    let mut inst = Inst::load(13, address, from, 8);
+    inst.uops.extend(Inst::op(OpClass::IntAlu, 13, &[13]).flags(UopFlags::MICRO_FUSED).uops);
+    inst.uops.extend(Inst::store(13, data, to, 8).uops);
+    inst
+}
+
+fn serializing() -> impl Strategy<Value = Inst> {
+    prop_oneof![
+        Just(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE),
+        Just(UopFlags::SQUASH_AFTER),
+        Just(UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER),
+        Just(UopFlags::FLAG_STALL),
+        Just(UopFlags::SERIALIZE_BEFORE),
+    ]
+    .prop_map(|flags| Inst::nop().flags(flags))
+}
+
+fn timed(register: u8) -> Inst {
+    let mut timed = Inst::op(OpClass::IntAlu, register, &[]);
+    timed.timed = true;
+    timed.flags(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE)
+}
+
+/// A branch's target depends on where it stands.
+#[derive(Clone, Debug)]
+enum Kind {
+    Plain(Inst),
+    Branch { over: usize, taken: Vec<bool>, register: u8 },
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    let r = register;
+    prop_oneof![
+        6 => (r(), r(), r()).prop_map(|(d, a, b)| Kind::Plain(Inst::op(OpClass::IntAlu, d, &[a, b]))),
+        1 => (r(), r()).prop_map(|(d, a)| Kind::Plain(Inst::op(OpClass::IntMult, d, &[a]))),
+        1 => (r(), r()).prop_map(|(d, a)| Kind::Plain(Inst::op(OpClass::IntDiv, d, &[a]))),
+        3 => (r(), r(), place()).prop_map(|(d, a, at)| Kind::Plain(Inst::load(d, a, at, 8))),
+        3 => (r(), r(), place()).prop_map(|(d, a, at)| Kind::Plain(Inst::store(d, a, at, 8))),
+        2 => (r(), place(), r(), place()).prop_map(|(a, from, d, to)| Kind::Plain(load_operate_store(a, from, d, to))),
+        4 => (0..6_usize, prop::collection::vec(any::<bool>(), 7), r())
+            .prop_map(|(over, taken, register)| Kind::Branch { over, taken, register }),
+        1 => serializing().prop_map(Kind::Plain),
+        1 => r().prop_map(|d| Kind::Plain(timed(d))),
+    ]
+}
+
+/// Straight code with forward branches, loads and stores to a few places, serialising and timed instructions, in a loop.
+pub fn program() -> impl Strategy<Value = Vec<Inst>> {
+    prop::collection::vec((kind(), prop::bool::weighted(0.33)), 1..100).prop_map(|kinds| {
+        let n = kinds.len();
+        let mut program: Vec<Inst> = kinds
+            .into_iter()
+            .enumerate()
+            .map(|(i, (kind, short))| {
+                let inst = match kind {
+                    Kind::Plain(inst) => inst,
+                    Kind::Branch { over, taken, register } => branch(i, n, over, &taken, register),
+                };
+                if short {
+                    inst.short()
+                } else {
+                    inst
+                }
+            })
+            .collect();
+        program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 30][..], &[false]].concat()));
+        let mut mark = Inst::effect(SysEffect::DumpStats);
+        mark.timed = false;
+        program.push(mark.flags(UopFlags::empty()));
+        program
+    })
+}
