@@ -264,6 +264,13 @@ impl PhysMem {
         paddr & !63 == self.watch
     }
 
+    /// Whether a store to one of the `size` bytes at `paddr` has to be told.
+    #[inline]
+    #[must_use]
+    pub fn watches_any(&self, paddr: u64, size: u64) -> bool {
+        size > 0 && (paddr & !63..=paddr.saturating_add(size - 1)).contains(&self.watch)
+    }
+
     /// Whether all of `[paddr, paddr + size)` is RAM.
     #[inline]
     #[must_use]

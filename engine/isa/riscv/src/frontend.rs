@@ -1,5 +1,7 @@
 //! The front end: fetch through the decode cache, execute, describe.
 
+mod vector;
+
 use breakeven_base::{
     BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Reg, Step, StepResult,
     SysEffect, UopFlags, WalkPath,
@@ -241,13 +243,7 @@ impl RiscvFrontEnd {
             Err(stop) => return self.stopped(bus, now, out, stop, None),
         };
         if inst.op.is_vector() {
-            return match self.hart.exec_vector(bus, now, &inst, true) {
-                Ok(()) => {
-                    self.vector_step(out);
-                    StepResult::Done
-                }
-                Err(stop) => self.stopped(bus, now, out, stop, Some(&inst)),
-            };
+            return self.step_vector(bus, now, &inst, out);
         }
         let mut m = MemRef::default();
         let cold = inst.op.is_cold();
@@ -295,27 +291,6 @@ impl RiscvFrontEnd {
         }
         self.hart.pc = next;
         self.hart.counters.retired += 1;
-    }
-
-    /// Describes the next micro-ops of the vector instruction at the program counter; after the last it advances the pc.
-    fn vector_step(&mut self, out: &mut Step) {
-        let pc = self.hart.pc;
-        (out.pc, out.len) = (pc, 4);
-        out.branch = BranchInfo::default();
-        out.effect = std::mem::take(&mut self.hart.outcome.effect);
-        let cracked = &mut self.hart.vector.cracked;
-        out.n = cracked.hand_out(&mut out.uops, &mut out.mem);
-        if out.effect != SysEffect::None {
-            out.uops[0].flags |= UopFlags::EFFECT;
-        }
-        if cracked.pending() {
-            // Makes `step` take the slow path again.
-            self.page = NO_PAGE;
-        } else {
-            self.hart.pc = pc.wrapping_add(4);
-            self.hart.counters.retired += 1;
-        }
-        out.next_pc = self.hart.pc;
     }
 
     /// An instruction that did not complete, or a fetch that faulted. One that must wait is described as decoded.
@@ -382,6 +357,10 @@ impl FrontEnd for RiscvFrontEnd {
         }
         let inst = self.code.page(self.slot).at(pc);
         if inst.op.leaves_inner_loop() {
+            if inst.op.is_vector() {
+                let inst = *inst;
+                return self.step_vector(bus, &now, &inst, out);
+            }
             return self.step_slow(bus, &now, out);
         }
         match exec::<false, B>(&mut self.hart, bus, &now, inst, pc, &mut out.mem[0]) {

@@ -86,12 +86,19 @@ impl Hart {
     }
 
     /// Translates and checks `n` bytes inside one page, and caches the translation when it may be cached.
+    #[inline]
     pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, access: Access) -> Result<Part, u8> {
         let e = self.xlat.tlb.entry(access == Access::Store, self.xlat.bank, vaddr);
         if e.tag == vaddr & !(PAGE - 1) {
             let paddr = vaddr.wrapping_add(e.delta);
             return Ok(Part { paddr, shift: e.shift, uncacheable: e.uncacheable });
         }
+        self.look_up_part(bus, vaddr, n, access)
+    }
+
+    /// [`Hart::data_part`] where the page is not known.
+    #[inline(never)]
+    fn look_up_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, access: Access) -> Result<Part, u8> {
         let mode = self.data_mode();
         let x = self.translate(bus, vaddr, access, mode, !self.speculative())?;
         if !self.xlat.pmp.allows(x.paddr, n, access, mode) {

@@ -65,10 +65,12 @@ impl VectorUnit {
             return self.crack_as_gem5(f, shape, scalar);
         }
         let groups = [shape.vd, shape.vs2, if f.second == Second::Vector { shape.vs1 } else { None }];
-        let most = groups.iter().flatten().map(|&l| registers(l)).max().unwrap_or(1);
-        let beats = self.vlenb.div_ceil(self.dlenb.max(1)).max(1);
+        let log_most = groups.iter().flatten().fold(0, |most, &l| most.max(l));
+        let most = registers(log_most);
+        // Both are powers of two, DLEN the smaller one.
+        let beats = self.vlenb >> self.dlenb.trailing_zeros();
         // The k-th micro-op uses the register that holds its share of each group.
-        let part = |lmul: Option<i8>, k: usize| lmul.map_or(0, |l| k * registers(l) / most);
+        let part = |lmul: Option<i8>, k: usize| lmul.map_or(0, |l| k >> (log_most - l.max(0)));
         let source = |u: &Self, lmul: Option<i8>, k: usize| u.awaited(part(lmul, k), lmul.map_or(1, registers));
         let short = self.timing.short_groups && !f.is_whole_move();
         let end = if short { self.registers_in_use(most) } else { most };

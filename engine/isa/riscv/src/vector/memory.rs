@@ -48,6 +48,7 @@ pub(super) struct VectorAccess {
 }
 
 impl VectorAccess {
+    #[inline(always)]
     fn new(h: &Hart, raw: u32, store: bool) -> Legal<VectorAccess> {
         let t = h.vector.vtype;
         let second = (raw >> 20 & 31) as usize;
@@ -169,6 +170,12 @@ impl Hart {
         now: &Now,
         raw: u32,
     ) -> Result<(), Stop> {
+        if self.vector.cracked.is_kept() {
+            if self.access_again::<STORE, B>(bus) {
+                return Ok(());
+            }
+            self.vector.cracked.restart();
+        }
         let Ok(mut a) = VectorAccess::new(self, raw, STORE) else {
             return Err(Stop::Fault { cause: 2, tval: u64::from(raw) });
         };
@@ -179,6 +186,7 @@ impl Hart {
         moved?;
         if self.vector.cracked.is_wanted() {
             self.crack_memory(bus, &a, first);
+            self.keep(&a, first);
         }
         self.vector.vstart = 0;
         Ok(())
@@ -250,67 +258,22 @@ impl Hart {
         Ok(())
     }
 
-    /// Moves the elements from `k` to the page's end at once, if they lie in RAM. How many.
-    fn bulk<const STORE: bool, B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, k: usize) -> usize {
-        let vaddr = a.base.wrapping_add((k as u64) << a.eew);
-        if !a.contiguous() || a.masked || vaddr & ((1 << a.eew) - 1) != 0 {
-            return 0;
-        }
-        let in_page = ((PAGE - vaddr % PAGE) >> a.eew) as usize;
-        let n = (a.vl - k).min(in_page);
-        let bytes = n << a.eew;
-        let access = if STORE { Access::Store } else { Access::Load };
-        let Ok(part) = self.data_part(bus, vaddr, bytes as u64, access) else { return 0 };
-        let at = a.vd * self.vector.vlenb + (k << a.eew);
-        if self.speculative() {
-            return if self.bulk_on_path::<STORE, B>(bus, part.paddr, at, bytes).is_some() { n } else { 0 };
-        }
-        let Some(file) = self.vector.file.get_mut(at..at + bytes) else { return 0 };
-        if STORE {
-            let words = (part.paddr & !7..part.paddr + bytes as u64).step_by(8);
-            if words.into_iter().any(|w| bus.ram().watched(w)) {
-                return 0;
-            }
-            match bus.ram_mut().slice_mut(part.paddr, bytes as u64) {
-                Some(ram) => ram.copy_from_slice(file),
-                None => return 0,
-            }
-        } else {
-            match bus.ram().slice(part.paddr, bytes as u64) {
-                Some(ram) => file.copy_from_slice(ram),
-                None => return 0,
-            }
-        }
-        n
-    }
-
-    /// Moves `bytes` between RAM as a speculative path sees it and the file from `at` on, by words. `None`: it could not,
-    /// and may have moved some of them.
-    fn bulk_on_path<const STORE: bool, B: Bus>(
-        &mut self,
-        bus: &mut B,
-        paddr: u64,
-        at: usize,
-        bytes: usize,
-    ) -> Option<()> {
-        bus.ram().contains(paddr, bytes as u64).then_some(())?;
-        for offset in (0..bytes).step_by(8) {
-            let n = (bytes - offset).min(8);
-            let (word, here) = (paddr + offset as u64, at + offset);
-            if STORE {
-                let mut value = [0; 8];
-                value[..n].copy_from_slice(self.vector.file.get(here..here + n)?);
-                self.write_bytes(bus.ram_mut(), word, n as u64, u64::from_le_bytes(value))?;
-            } else {
-                let value = self.read_bytes(bus.ram(), word, n as u64)?.to_le_bytes();
-                self.vector.file.get_mut(here..here + n)?.copy_from_slice(&value[..n]);
-            }
-        }
-        Some(())
-    }
-
     /// The memory reference of `n` bytes at `vaddr`, for the pipeline.
+    #[inline]
     pub(super) fn piece<B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, vaddr: u64, n: u64) -> MemRef {
+        let known = self.xlat.tlb.entry(a.store, self.xlat.bank, vaddr);
+        if known.tag == vaddr & !(PAGE - 1) && n <= PAGE - vaddr % PAGE {
+            let kind = if a.store { MemKind::Store } else { MemKind::Load };
+            let paddr = vaddr.wrapping_add(known.delta);
+            let m = MemRef::in_one_page(vaddr, n, kind, known.shift, paddr, known.uncacheable);
+            return MemRef { element: 1 << a.eew, ..m };
+        }
+        self.piece_anywhere(bus, a, vaddr, n)
+    }
+
+    /// [`Hart::piece`] where the page is not known or not the only one.
+    #[inline(never)]
+    fn piece_anywhere<B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, vaddr: u64, n: u64) -> MemRef {
         let (kind, access) = if a.store { (MemKind::Store, Access::Store) } else { (MemKind::Load, Access::Load) };
         let element = 1 << a.eew;
         let nowhere = MemRef { vaddr, size: n as u16, kind, element, ..MemRef::default() };
@@ -353,31 +316,33 @@ impl Hart {
         }
     }
 
-    /// One micro-op of `a`: where it goes, what it stores or needs beside the base, what it writes.
-    fn push_access(&mut self, a: &VectorAccess, m: MemRef, data: Reg, to: Reg) {
+    /// One micro-op of `a`, of its class: where it goes, what it stores or needs beside the base, what it writes.
+    #[inline]
+    fn push_access(&mut self, a: &VectorAccess, class: OpClass, m: MemRef, data: Reg, to: Reg) {
         let mask_source = Self::mask_source(a);
         let src = if a.store { [X(a.rs1), data, mask_source] } else { [X(a.rs1), mask_source, data] };
         let flags = if a.store { UopFlags::STORE } else { UopFlags::LOAD };
-        let uop = Uop { class: a.class(), latency: 0, src, dst: [to, Reg::NONE], flags };
-        self.vector.cracked.push(uop, m);
+        self.vector.cracked.push(Uop { class, latency: 0, src, dst: [to, Reg::NONE], flags }, m);
     }
 
     /// Unit-stride accesses: a micro-op a piece of DLEN.
     fn crack_pieces<B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, first: usize) {
-        let (vlenb, dlenb) = (self.vector.vlenb, self.vector.dlenb);
-        let end = a.vl << a.eew;
-        let groups_last = end.saturating_sub(1) / vlenb;
-        let chaining = self.vector.timing.chaining;
-        let mut at = first << a.eew;
+        // Both are powers of two.
+        let (log_vlenb, dlenb) = (self.vector.vlenb.trailing_zeros(), self.vector.dlenb);
+        let in_register = self.vector.vlenb - 1;
+        let (start, end) = (first << a.eew, a.vl << a.eew);
+        let groups_last = end.saturating_sub(1) >> log_vlenb;
+        let (class, chaining) = (a.class(), self.vector.timing.chaining);
+        let beats = chaining == Chaining::Beat && !a.masked;
+        let mut at = start;
         while at < end {
-            let stop = (at / dlenb + 1) * dlenb;
-            let stop = stop.min(end);
+            let stop = ((at | (dlenb - 1)) + 1).min(end);
             let used = !a.masked || (at >> a.eew..stop >> a.eew).any(|k| self.vector.bit(0, k));
-            let reg = V(a.vd + at / vlenb);
-            let last = stop % vlenb == 0 || stop == end;
+            let reg = V(a.vd + (at >> log_vlenb));
+            let last = stop & in_register == 0 || stop == end;
             // The last piece of a register carries it; the first, where beats chain and all come with one line.
-            let carries = if chaining == Chaining::Beat && !a.masked && self.in_one_line(a, at / vlenb * vlenb, end) {
-                at % vlenb == 0 || at == first << a.eew
+            let carries = if beats && self.in_one_line(a, at & !in_register, end) {
+                at & in_register == 0 || at == start
             } else {
                 last
             };
@@ -388,23 +353,25 @@ impl Hart {
                     Chaining::Register | Chaining::Beat => reg,
                 };
                 let (data, to) = if a.store { (data, Reg::NONE) } else { (Reg::NONE, reg) };
-                self.push_access(a, m, data, if carries { to } else { Reg::NONE });
+                self.push_access(a, class, m, data, if carries { to } else { Reg::NONE });
             }
             at = stop;
         }
         if self.vector.timing.whole_groups && matches!(a.mode, Mode::Unit | Mode::FaultOnlyFirst) {
             // The unit spends beats on the rest of the group, too, without accesses.
-            let rest = (registers(a.emul) * vlenb).saturating_sub(end.next_multiple_of(dlenb)).div_ceil(dlenb);
-            self.vector.cracked.beats(a.class(), rest as u32);
+            let beats = |bytes: usize| (bytes + dlenb - 1) >> dlenb.trailing_zeros();
+            let rest = beats(registers(a.emul) << log_vlenb).saturating_sub(beats(end));
+            self.vector.cracked.beats(class, rest as u32);
         }
     }
 
     /// Whether the register whose bytes begin at `from` of an access of `end` bytes lies in one cache line.
+    #[inline]
     fn in_one_line(&self, a: &VectorAccess, from: usize, end: usize) -> bool {
-        let line = self.options.cbo_block;
         let last = (from + self.vector.vlenb).min(end).max(from + 1) - 1;
-        let address = |at: usize| a.base.wrapping_add(at as u64) / line;
-        address(from) == address(last)
+        let address = |at: usize| a.base.wrapping_add(at as u64);
+        // A line is a power of two.
+        (address(from) ^ address(last)) < self.options.cbo_block
     }
 
     /// Strided, indexed and segment accesses: a micro-op an element.
@@ -415,7 +382,7 @@ impl Hart {
             Mode::Indexed => timing.indexed_cycles,
             _ => timing.strided_cycles,
         };
-        let per_register = self.vector.vlenb >> a.eew;
+        let (class, per_register) = (a.class(), self.vector.vlenb >> a.eew);
         for k in first..a.vl {
             if self.vector.active(a.masked, k) {
                 let vaddr = a.address(&self.vector, k);
@@ -431,8 +398,8 @@ impl Hart {
                     (false, 1) => (index, if last { reg } else { Reg::NONE }),
                     (false, _) => (index, if k + 1 == a.vl { TEMPORARY } else { Reg::NONE }),
                 };
-                self.push_access(a, m, data, to);
-                self.vector.cracked.beats(a.class(), cycles.saturating_sub(1));
+                self.push_access(a, class, m, data, to);
+                self.vector.cracked.beats(class, cycles.saturating_sub(1));
             }
         }
         if !a.store && a.fields > 1 {

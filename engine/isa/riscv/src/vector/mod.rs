@@ -1,8 +1,8 @@
 //! The vector extension: RVV 1.0 as `V` defines it (ELEN 64, VLEN a parameter), after "RISC-V V Vector Extension 1.0".
 //!
 //! An instruction is decoded from its word when it executes ([`exec`]), works on the register file element by element, and
-//! is cracked into micro-ops for what `vtype` and `vl` are at that moment ([`crack`]). A fault at element k leaves the elements before k
-//! written and `vstart` at k.
+//! is cracked into micro-ops for what `vtype` and `vl` are at that moment ([`crack`]), which are kept for its next time
+//! ([`cracked`]). A fault at element k leaves the elements before k written and `vstart` at k.
 //!
 //! | where the specification leaves a choice | here |
 //! |---|---|
@@ -12,6 +12,7 @@
 //! | unordered sums | in order |
 //! | misaligned elements | as scalar accesses (`cpu.misaligned.policy`) |
 
+mod bulk;
 mod config;
 mod crack;
 mod cracked;
@@ -64,7 +65,8 @@ impl Hart {
         if self.mstatus & status::VS == 0 {
             return Err(illegal);
         }
-        self.vector.cracked.begin(describe);
+        let v = &mut self.vector;
+        v.cracked.begin(describe, i.raw, v.vtype, v.vl);
         match i.op {
             Op::VecConfig => self.vector_config(i.raw),
             Op::VecLoad => self.vector_memory::<false, B>(bus, now, i.raw)?,

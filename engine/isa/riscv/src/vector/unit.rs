@@ -47,6 +47,7 @@ impl VectorUnit {
             dlenb: c.dlen as usize / 8,
             timing: c.timing,
             file: vec![0; 32 * vlenb],
+            cracked: Cracked::new(),
             ..VectorUnit::default()
         }
     }

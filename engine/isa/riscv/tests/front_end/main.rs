@@ -11,4 +11,5 @@ mod memory;
 mod privileged;
 mod random_programs;
 mod vector;
+mod vector_again;
 mod zvbb;
