@@ -22,6 +22,37 @@ pub(crate) fn bits(sew: u8) -> u32 {
     8 << sew
 }
 
+/// The element of `1 << sew` bytes that `bytes` begin with.
+#[inline(always)]
+fn read(bytes: &[u8], sew: u8) -> u64 {
+    // Each width by itself: a copy of a length that is not known is a call.
+    let value = match sew {
+        0 => bytes.first().map(|&b| u64::from(b)),
+        1 => bytes.first_chunk().map(|&b| u64::from(u16::from_le_bytes(b))),
+        2 => bytes.first_chunk().map(|&b| u64::from(u32::from_le_bytes(b))),
+        _ => bytes.first_chunk().map(|&b| u64::from_le_bytes(b)),
+    };
+    value.unwrap_or(0)
+}
+/// Writes what [`read`] reads.
+#[inline(always)]
+fn write(bytes: &mut [u8], sew: u8, value: u64) {
+    match sew {
+        0 => bytes.first_mut().map(|b| *b = value as u8),
+        1 => bytes.first_chunk_mut().map(|b| *b = (value as u16).to_le_bytes()),
+        2 => bytes.first_chunk_mut().map(|b| *b = (value as u32).to_le_bytes()),
+        _ => bytes.first_chunk_mut().map(|b| *b = value.to_le_bytes()),
+    };
+}
+
+/// Copies what the register file holds from byte `from` on; what would lie behind its end stays.
+#[inline(always)]
+fn copy_from(file: &[u8], from: usize, to: &mut [u8]) {
+    if let Some(file) = file.get(from..from + to.len()) {
+        to.copy_from_slice(file);
+    }
+}
+
 /// Registers of a group: at least one.
 #[inline]
 pub(crate) fn registers(lmul: i8) -> usize {
@@ -32,25 +63,11 @@ impl VectorUnit {
     /// Element `k` (of `1 << sew` bytes) of the group that begins at register `reg`.
     #[inline(always)]
     pub fn get(&self, reg: usize, k: usize, sew: u8) -> u64 {
-        // Each width by itself: a copy of a length that is not known is a call.
-        let rest = self.file.get(reg * self.vlenb + (k << sew)..).unwrap_or_default();
-        let value = match sew {
-            0 => rest.first().map(|&b| u64::from(b)),
-            1 => rest.first_chunk().map(|&b| u64::from(u16::from_le_bytes(b))),
-            2 => rest.first_chunk().map(|&b| u64::from(u32::from_le_bytes(b))),
-            _ => rest.first_chunk().map(|&b| u64::from_le_bytes(b)),
-        };
-        value.unwrap_or(0)
+        read(self.file.get(reg * self.vlenb + (k << sew)..).unwrap_or_default(), sew)
     }
     #[inline(always)]
     pub fn set(&mut self, reg: usize, k: usize, sew: u8, value: u64) {
-        let rest = self.file.get_mut(reg * self.vlenb + (k << sew)..).unwrap_or_default();
-        match sew {
-            0 => rest.first_mut().map(|b| *b = value as u8),
-            1 => rest.first_chunk_mut().map(|b| *b = (value as u16).to_le_bytes()),
-            2 => rest.first_chunk_mut().map(|b| *b = (value as u32).to_le_bytes()),
-            _ => rest.first_chunk_mut().map(|b| *b = value.to_le_bytes()),
-        };
+        write(self.file.get_mut(reg * self.vlenb + (k << sew)..).unwrap_or_default(), sew, value);
     }
     /// Bit `k` of a mask register.
     #[inline(always)]
@@ -109,13 +126,39 @@ impl VectorUnit {
     /// `op(vs2, vs1 or scalar, vd)` of every active element, at SEW.
     #[inline]
     pub fn map(&mut self, f: &Form, scalar: u64, op: impl Fn(u64, u64, u64) -> u64) {
-        let sew = self.vtype.sew;
+        match self.vtype.sew {
+            0 => self.map_widths(f, scalar, (0, 0, 0), op),
+            1 => self.map_widths(f, scalar, (1, 1, 1), op),
+            2 => self.map_widths(f, scalar, (2, 2, 2), op),
+            _ => self.map_widths(f, scalar, (3, 3, 3), op),
+        }
+    }
+
+    /// The same where `vs2`, `vs1` and the destination have elements of different widths. Inlined, so that a loop is compiled
+    /// for constant ones. The sources are read as they were before: a legal overlap loses no element in either order.
+    #[inline(always)]
+    pub fn map_widths(&mut self, f: &Form, scalar: u64, sew: (u8, u8, u8), op: impl Fn(u64, u64, u64) -> u64) {
         let vector = f.second == Second::Vector;
-        for k in self.range() {
-            if self.active(f.masked, k) {
-                let b = if vector { self.get(f.vs1, k, sew) } else { scalar };
-                let v = op(self.get(f.vs2, k, sew), b, self.get(f.vd, k, sew));
-                self.set(f.vd, k, sew, v);
+        let first = self.vstart as usize;
+        let n = (self.vl as usize).saturating_sub(first);
+        let (a, rest) = self.sources.split_at_mut(8 * self.vlenb);
+        let (b, mask) = rest.split_at_mut(8 * self.vlenb);
+        let (Some(a), Some(b)) = (a.get_mut(..n << sew.0), b.get_mut(..n << sew.1)) else { return };
+        copy_from(&self.file, f.vs2 * self.vlenb + (first << sew.0), a);
+        if vector {
+            copy_from(&self.file, f.vs1 * self.vlenb + (first << sew.1), b);
+        }
+        if f.masked {
+            copy_from(&self.file, 0, mask);
+        }
+        let from = f.vd * self.vlenb + (first << sew.2);
+        let Some(to) = self.file.get_mut(from..from + (n << sew.2)) else { return };
+        let sources = a.chunks_exact(1 << sew.0).zip(b.chunks_exact(1 << sew.1));
+        for (k, (d, (a, b))) in to.chunks_exact_mut(1 << sew.2).zip(sources).enumerate() {
+            let at = first + k;
+            if !f.masked || mask[at / 8] >> (at % 8) & 1 != 0 {
+                let b = if vector { read(b, sew.1) } else { scalar };
+                write(d, sew.2, op(read(a, sew.0), b, read(d, sew.2)));
             }
         }
     }

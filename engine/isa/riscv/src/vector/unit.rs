@@ -24,6 +24,8 @@ pub(crate) struct VectorUnit {
     pub accesses: bool,
     /// Micro-ops of the instruction in progress.
     pub cracked: Cracked,
+    /// Where an operation copies its sources: two groups of eight registers, and the mask.
+    pub sources: Vec<u8>,
     /// The register files at the open forks, oldest first.
     saved: Vec<u8>,
 }
@@ -48,6 +50,7 @@ impl VectorUnit {
             timing: c.timing,
             file: vec![0; 32 * vlenb],
             cracked: Cracked::new(),
+            sources: vec![0; 17 * vlenb],
             ..VectorUnit::default()
         }
     }

@@ -114,14 +114,14 @@ impl Hart {
         let scalar = self.vector_amount(f);
         let shape = self.widening_shape(class, wide_source, accumulates);
         let u = &mut self.vector;
-        let sew = u.vtype.sew;
-        for k in u.range() {
-            if u.active(f.masked, k) {
-                let a = u.get(f.vs2, k, sew + u8::from(wide_source));
-                let b = if f.second == Vector { u.get(f.vs1, k, sew) } else { low(scalar, sew) };
-                let v = op(a, b, u.get(f.vd, k, sew + 1));
-                u.set(f.vd, k, sew + 1, v);
-            }
+        let scalar = low(scalar, u.vtype.sew);
+        match (u.vtype.sew, wide_source) {
+            (0, false) => u.map_widths(f, scalar, (0, 0, 1), op),
+            (1, false) => u.map_widths(f, scalar, (1, 1, 2), op),
+            (_, false) => u.map_widths(f, scalar, (2, 2, 3), op),
+            (0, true) => u.map_widths(f, scalar, (1, 0, 1), op),
+            (1, true) => u.map_widths(f, scalar, (2, 1, 2), op),
+            (_, true) => u.map_widths(f, scalar, (3, 2, 3), op),
         }
         self.vector.crack(f, &shape, scalar_reg(f));
         Ok(())
