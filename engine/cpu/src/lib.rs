@@ -32,6 +32,17 @@ pub struct CoreCtx<'a, F: FrontEnd, B: Bus> {
 pub struct Budget {
     pub max_insts: u64,
     pub max_cycles: u64,
+    /// By how much it may be late, where that saves work: the totals that must not be passed are the sums.
+    pub late_insts: u64,
+    pub late_cycles: u64,
+}
+
+impl Budget {
+    /// To the instruction and the cycle.
+    #[must_use]
+    pub const fn new(max_insts: u64, max_cycles: u64) -> Self {
+        Budget { max_insts, max_cycles, late_insts: 0, late_cycles: 0 }
+    }
 }
 
 /// Why `run` came back.

@@ -53,7 +53,7 @@ impl FrontEnd for Eager {
 fn run<F: FrontEnd>(mut fe: F, mut bus: Platform, cfg: &MinorConfig, insts: u64) -> (u64, Vec<(String, String)>) {
     let mut core = Minor::new(cfg.clone(), Some(&BranchPredictorParams::default()), 64).expect("builds");
     let mut mem = MemorySystem::new(reference_memory_at(0)).expect("the reference memory builds");
-    let budget = Budget { max_insts: insts, max_cycles: 1_000_000_000 };
+    let budget = Budget::new(insts, 1_000_000_000);
     loop {
         match core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, budget) {
             Stop::MaxInsts => break,

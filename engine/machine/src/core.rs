@@ -63,10 +63,10 @@ impl Core {
         let (max_insts, max_cycles) = match self {
             Core::Atomic(_) => (1 << 19, 1 << 23),
             Core::Timing(_) => (1 << 15, 1 << 20),
-            Core::Minor(_) => (1 << 13, 1 << 16),
+            Core::Minor(_) => (1 << 14, 1 << 17),
             Core::O3(_) => (1 << 14, 1 << 17),
         };
-        Budget { max_insts, max_cycles }
+        Budget::new(max_insts, max_cycles)
     }
     pub fn collect(&self, sink: &mut StatSink) {
         each!(self, c => c.collect(sink));

@@ -221,13 +221,14 @@ impl Machine {
         if self.trace.is_some() {
             slice.max_insts = TRACE_SLICE;
         }
-        let budget = Budget {
-            max_insts: bounds.insts.min(insts.saturating_add(slice.max_insts)),
-            max_cycles: bounds
-                .cycles
-                .min(cycles.saturating_add(slice.max_cycles))
-                .min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1)),
-        };
+        let last_cycle = bounds.cycles.min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1));
+        let (max_insts, max_cycles) = (
+            bounds.insts.min(insts.saturating_add(slice.max_insts)),
+            last_cycle.min(cycles.saturating_add(slice.max_cycles)),
+        );
+        // A slice may be longer.
+        let (late_insts, late_cycles) = (bounds.insts - max_insts, last_cycle - max_cycles);
+        let budget = Budget { max_insts, max_cycles, late_insts, late_cycles };
         let State { fe, core, mem } = &mut self.state;
         let stop = fe.run(core, &mut self.bus, mem, budget);
         if self.trace.is_some() && !self.drain_trace(false) {

@@ -32,6 +32,8 @@ pub struct AddressRules {
     /// Bytes of the unit by which violations are found, and of those by which misaligned scalar and vector accesses cost.
     pub granule: u64,
     pub costs: [u64; 2],
+    /// References whose units of so many bytes are others do not touch each other.
+    pub apart: u64,
     /// Overlaps are those of physical addresses.
     pub physical: bool,
 }

@@ -121,10 +121,14 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether a segment of any length fits in.
+    /// Whether the run goes on, and a segment of any length fits in.
     fn has_room(&self, base: &Base, insts: u64) -> bool {
-        insts.saturating_add(MAX_UOPS) <= self.budget.max_insts
-            && base.cycle.0.saturating_add(MAX_CYCLES) <= self.budget.max_cycles
+        let Budget { max_insts, max_cycles, late_insts, late_cycles } = self.budget;
+        let (cycle, cycles) = (base.cycle.0, base.cycle.0.saturating_add(MAX_CYCLES));
+        insts < max_insts
+            && cycle <= max_cycles
+            && insts.saturating_add(MAX_UOPS) <= max_insts.saturating_add(late_insts)
+            && cycles <= max_cycles.saturating_add(late_cycles)
             && self.below.is_none_or(|(which, end)| base.numbers[which] + MAX_UOPS < end)
     }
 }
@@ -404,10 +408,16 @@ impl Memo {
                 self.profit.set_back(calls);
                 self.recorder.other = other;
                 self.record(pipe);
-                self.recorder.discarded =
-                    self.table.configurations[self.recorder.configuration as usize].is_unprofitable();
+                let configuration = &mut self.table.configurations[self.recorder.configuration as usize];
+                self.recorder.discarded = configuration.is_unprofitable() || configuration.is_unrecordable();
             }
-            Ended::AtConfiguration => self.record_from_configuration(pipe, &limits),
+            Ended::AtConfiguration => {
+                let records = self.record_from_configuration(pipe, &limits);
+                // What is known of the state looked up has come to something.
+                if !records && self.statistics.replayed == before {
+                    self.give_up();
+                }
+            }
         }
     }
 
@@ -421,22 +431,22 @@ impl Memo {
     }
 
     /// Records from the recorder's state on, if nothing is known from it.
-    fn record_from_configuration(&mut self, pipe: &mut impl Memoizable, limits: &Limits) {
+    /// Whether it does.
+    fn record_from_configuration(&mut self, pipe: &mut impl Memoizable, limits: &Limits) -> bool {
         (self.recorder.answers.given, self.recorder.other) = (None, NONE);
         self.recorder.answers.path.clear();
         let met = self.applies(self.recorder.configuration);
         let configuration = &mut self.table.configurations[self.recorder.configuration as usize];
-        if configuration.is_unprofitable() {
-            return self.signatures.will_fail();
-        }
-        if !met || configuration.first != NONE || !limits.has_room(&self.recorder.base, self.insts) {
-            return self.give_up();
+        let is_due = configuration.first == NONE && !configuration.is_unrecordable();
+        if !met || !is_due || !limits.has_room(&self.recorder.base, self.insts) {
+            return false;
         }
         // The places of the segment are those of this visit, and so are those of the state from now on.
         for r in &mut configuration.references {
             r.mem = *self.references.of(self.recorder.base.seq.at_distance(r.seq.into()));
         }
         self.record(pipe);
+        true
     }
 
     fn record(&mut self, pipe: &mut impl Memoizable) {

@@ -2,7 +2,7 @@
 //!
 //! References near each other that have all moved by the same distance since then are a group: within it every overlap is
 //! as it was, as long as the distance keeps the granules, and so it is between groups of one distance. Groups of different
-//! distances whose lines are apart, then and now, do not touch each other.
+//! distances that are apart by lines (of O3; of Minor by bytes), then and now, do not touch each other.
 
 use super::archive::AddressRules;
 
@@ -20,13 +20,19 @@ struct Group {
     /// From the first byte to the last, when recorded.
     lo: u64,
     hi: u64,
+    /// What it may grow to: so far it is known to be apart from the others.
+    from: u64,
+    to: u64,
 }
+
+/// Bytes by which a group may grow at either end before it is compared with the others again.
+const ROOM: u64 = 256;
 
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
     groups: [Group; GROUPS],
     used: usize,
-    /// Lines are padded by this much less one.
+    /// Of the units by which references touch each other, the offset's bits.
     pad: u64,
     alias: u64,
 }
@@ -35,7 +41,7 @@ impl Groups {
     /// `alias_bits`: loads look at so many low bits of stores' addresses; 0: they do not.
     pub fn start(&mut self, rules: &AddressRules, alias_bits: u32) {
         self.used = 0;
-        self.pad = rules.line.max(rules.granule) - 1;
+        self.pad = rules.apart - 1;
         self.alias = if alias_bits == 0 { 0 } else { (1u64.checked_shl(alias_bits).unwrap_or(0)).wrapping_sub(1) };
     }
 
@@ -54,7 +60,7 @@ impl Groups {
                     return false;
                 }
                 (g.lo, g.hi) = (g.lo.min(then), g.hi.max(end));
-                return self.is_apart(i);
+                return g.from <= g.lo && g.hi <= g.to || self.settle(i);
             }
         }
         self.open(moved, then, end, now)
@@ -65,19 +71,35 @@ impl Groups {
         if self.used == GROUPS || lo.max(now) >= HIGH && moved != 0 {
             return false;
         }
-        self.groups[self.used] = Group { moved, lo, hi };
+        self.groups[self.used] = Group { moved, lo, hi, from: lo, to: hi };
         self.used += 1;
-        self.is_apart(self.used - 1)
+        self.settle(self.used - 1)
     }
 
-    /// Whether group `i` shares no line with another, then and now, nor low bits where those count.
+    /// Whether group `i` is apart from the others; where there is room, with some to grow into.
+    #[inline(never)]
+    fn settle(&mut self, i: usize) -> bool {
+        let g = &mut self.groups[i];
+        if g.lo.min(g.lo.wrapping_add(g.moved)) >= ROOM && g.hi < HIGH {
+            (g.from, g.to) = (g.lo - ROOM, g.hi + ROOM);
+            if self.is_apart(i) {
+                return true;
+            }
+        }
+        for g in &mut self.groups[..self.used] {
+            (g.from, g.to) = (g.lo, g.hi);
+        }
+        self.is_apart(i)
+    }
+
+    /// Whether what group `i` may grow to shares no unit with what another may, then and now, nor low bits where those count.
     fn is_apart(&self, i: usize) -> bool {
         let pad = self.pad;
         let g = self.groups[i];
         self.groups[..self.used].iter().all(|o| {
             let apart = |g_moved: u64, o_moved: u64| {
-                let (g_lo, g_hi) = (g.lo.wrapping_add(g_moved) & !pad, g.hi.wrapping_add(g_moved) | pad);
-                let (o_lo, o_hi) = (o.lo.wrapping_add(o_moved) & !pad, o.hi.wrapping_add(o_moved) | pad);
+                let (g_lo, g_hi) = (g.from.wrapping_add(g_moved) & !pad, g.to.wrapping_add(g_moved) | pad);
+                let (o_lo, o_hi) = (o.from.wrapping_add(o_moved) & !pad, o.to.wrapping_add(o_moved) | pad);
                 g_hi < o_lo || o_hi < g_lo
             };
             g.moved == o.moved || apart(0, 0) && apart(g.moved, o.moved) && self.keeps_aliases(&g, o)
@@ -89,10 +111,10 @@ impl Groups {
     fn keeps_aliases(&self, g: &Group, o: &Group) -> bool {
         let alias = self.alias;
         let differ = |g_lo: u64, o_lo: u64| {
-            g_lo.wrapping_sub(o_lo) & alias > o.hi - o.lo && o_lo.wrapping_sub(g_lo) & alias > g.hi - g.lo
+            g_lo.wrapping_sub(o_lo) & alias > o.to - o.from && o_lo.wrapping_sub(g_lo) & alias > g.to - g.from
         };
         g.moved.wrapping_sub(o.moved) & alias == 0
-            || differ(g.lo, o.lo) && differ(g.lo.wrapping_add(g.moved), o.lo.wrapping_add(o.moved))
+            || differ(g.from, o.from) && differ(g.from.wrapping_add(g.moved), o.from.wrapping_add(o.moved))
     }
 }
 
@@ -102,7 +124,7 @@ mod tests {
 
     fn groups(alias_bits: u32) -> Groups {
         let mut g = Groups::default();
-        g.start(&AddressRules { line: 64, granule: 16, costs: [64; 2], physical: false }, alias_bits);
+        g.start(&AddressRules { line: 64, granule: 16, costs: [64; 2], apart: 64, physical: false }, alias_bits);
         g
     }
 

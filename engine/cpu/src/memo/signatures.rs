@@ -70,13 +70,6 @@ impl Signatures {
         }
     }
 
-    /// The state looked up last will come to nothing the next times, too.
-    pub fn will_fail(&mut self) {
-        if let Some(e) = self.entries.get_mut(self.last) {
-            e.confidence = 0;
-        }
-    }
-
     /// From the state looked up last on, segments were replayed.
     pub fn succeeded(&mut self) {
         if let Some(e) = self.entries.get_mut(self.last) {
@@ -102,9 +95,6 @@ mod tests {
         assert_eq!(passed, usize::from(PASSES) - 1, "then once in a while");
         o.succeeded();
         (0..CONFIDENCE).for_each(|_| o.failed());
-        assert!(!o.is_worth_it(SIGNATURE));
-        o.succeeded();
-        o.will_fail();
         assert!(!o.is_worth_it(SIGNATURE));
     }
 

@@ -32,7 +32,12 @@ pub struct Configuration {
     /// Segments that were begun from here, and those that ended as recorded.
     pub begun: u32,
     pub ended: u32,
+    /// How often they have been passed by since they have not paid.
+    passed: u32,
 }
+
+/// Segments that do not pay are tried again after so many times.
+const PASSES: u32 = 32;
 
 /// What a segment comes to.
 #[derive(Clone, Debug, Default)]
@@ -51,9 +56,20 @@ pub struct Segment {
 }
 
 impl Configuration {
-    /// Whether segments from here do not pay: they cannot be kept, or replays of them mostly diverge.
-    pub fn is_unprofitable(&self) -> bool {
-        self.discarded >= 2 || self.begun >= 8 && self.ended < self.begun / 2
+    /// Whether segments from here do not pay: replays of them mostly diverge. Now and then they are tried again, for a
+    /// predictor that still learns makes segments diverge that later do not.
+    pub fn is_unprofitable(&mut self) -> bool {
+        let so = self.begun >= 8 && self.ended < self.begun / 2;
+        self.passed += u32::from(so);
+        if self.passed == PASSES {
+            (self.begun, self.ended, self.passed) = (0, 0, 0);
+        }
+        so
+    }
+
+    /// Whether another segment from here is not worth recording: those before could not be kept.
+    pub fn is_unrecordable(&self) -> bool {
+        self.discarded >= 2
     }
 }
 
@@ -200,6 +216,7 @@ impl Table {
             discarded: 0,
             begun: 0,
             ended: 0,
+            passed: 0,
         });
         configuration
     }

@@ -90,7 +90,7 @@ mod tests {
     use crate::{Budget, Stop};
     use breakeven_base::{BranchKind, OpClass, SysEffect};
 
-    const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
+    const ALL: Budget = Budget::new(1_000_000, 1_000_000);
     const DUMP: SysEffect = SysEffect::DumpStats;
 
     /// The charges of a program on data memory of so many cycles, by reason, in cycles; and its cycles without an account.

@@ -18,7 +18,7 @@ use super::*;
 use crate::misaligned::MisalignedCosts;
 use crate::testing::{memory_config, Inst, MockBus, MockFe, Run, BASE, PERIOD};
 
-const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
+const ALL: Budget = Budget::new(1_000_000, 1_000_000);
 /// A line-aligned address.
 const DATA: u64 = BASE + 0x1_0000;
 
@@ -402,7 +402,7 @@ fn an_instruction_s_steps_are_extracted_together() {
         p.extend([Inst::nop(), mark()]);
         let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
         for max_cycles in 1.. {
-            if r.go(Budget { max_insts: 1000, max_cycles }) != Stop::MaxCycles {
+            if r.go(Budget::new(1000, max_cycles)) != Stop::MaxCycles {
                 break;
             }
             assert_eq!(r.fe.steps_done, 0, "cycle {max_cycles}, behind {before}");

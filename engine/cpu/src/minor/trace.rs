@@ -123,7 +123,7 @@ mod tests {
     use crate::{Budget, Stop};
     use breakeven_base::{BranchKind, OpClass, SysEffect};
 
-    const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
+    const ALL: Budget = Budget::new(1_000_000, 1_000_000);
 
     /// (fetch, decode, dispatch, issue, complete, retire) of each record in cycles, and the cycles with and without a trace.
     fn traced(program: &[Inst]) -> (Vec<[u64; 6]>, u64, u64) {

@@ -14,7 +14,7 @@ mod squash;
 use super::*;
 use crate::testing::{memory_config, Inst, MockFe, Run, BASE, PERIOD};
 
-const ALL: Budget = Budget { max_insts: 10_000_000, max_cycles: 3_000_000 };
+const ALL: Budget = Budget::new(10_000_000, 3_000_000);
 const DATA: u64 = BASE + 0x1_0000;
 const DUMP: SysEffect = SysEffect::DumpStats;
 

@@ -11,7 +11,7 @@ use crate::{Budget, CoreCtx, Stop};
 
 const FETCH: u64 = 2;
 const DATA: u64 = 5;
-const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
+const ALL: Budget = Budget::new(1_000_000, 1_000_000);
 
 fn memory() -> MemorySystem {
     testing::memory(memories())
@@ -222,7 +222,7 @@ fn interrupts_come_at_their_instant_on_both_cores() {
 fn a_handler_that_faults_forever_is_a_deadlock() {
     use breakeven_base::UopFlags;
     let program = || vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)];
-    let endless = Budget { max_insts: u64::MAX, max_cycles: u64::MAX };
+    let endless = Budget::new(u64::MAX, u64::MAX);
     let mut r = machine(SimpleConfig::default(), MockFe::new(program()));
     assert!(matches!(r.go(endless), Stop::Deadlock(why) if why.contains("traps in a row; the last at pc 0x80000000")));
     let mut core = AtomicSimple::new(SimpleConfig::default()).expect("valid");

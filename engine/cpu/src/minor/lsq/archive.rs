@@ -25,7 +25,13 @@ impl Lsq {
     pub fn address_rules(&self) -> AddressRules {
         let Params { width, line, costs, .. } = self.p;
         let granule = if width < line { width.into() } else { 1 };
-        AddressRules { line: line.into(), granule, costs: costs.granules(line).map(u64::from), physical: true }
+        AddressRules {
+            line: line.into(),
+            granule,
+            costs: costs.granules(line).map(u64::from),
+            apart: 1,
+            physical: true,
+        }
     }
 
     pub fn archive(&mut self, a: &mut Archive) {

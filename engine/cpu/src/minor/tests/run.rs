@@ -147,7 +147,7 @@ fn a_guest_that_only_traps_is_a_deadlock() {
         2,
         MockFe::new(vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)]),
     );
-    let endless = Budget { max_insts: u64::MAX, max_cycles: u64::MAX };
+    let endless = Budget::new(u64::MAX, u64::MAX);
     assert!(matches!(r.go(endless), Stop::Deadlock(text) if text.contains("the front end stands at 0x80000000")));
     assert_eq!(r.core.insts(), 0);
 }

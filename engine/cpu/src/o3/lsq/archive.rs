@@ -84,7 +84,7 @@ impl Lsq {
         // Accesses that wait with an MSHR share it with those of their line.
         let granule = if self.dcache_port.misses_wait { line } else { 1 };
         let granule = granule.max(1 << self.rules.check_shift);
-        AddressRules { line, granule, costs, physical: false }
+        AddressRules { line, granule, costs, apart: line.max(granule), physical: false }
     }
 
     /// Which instructions are of which store set.
