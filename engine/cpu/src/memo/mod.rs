@@ -21,10 +21,12 @@
 //! references are not part of a configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the
 //! segment that is being recorded.
 
+mod answers;
 pub mod archive;
 mod calls;
 mod overlap;
 mod profit;
+mod recorded;
 mod recorder;
 mod replay;
 mod signatures;
@@ -41,7 +43,8 @@ use archive::{AddressRules, Base, Reference, Written};
 use calls::{Call, References, WINDOW};
 use overlap::Groups;
 use profit::Profit;
-use recorder::{Mode, RecordedOutside, Recorder, MAX_CYCLES, MAX_UOPS};
+use recorded::RecordedOutside;
+use recorder::{Mode, Recorder, MAX_CYCLES, MAX_UOPS};
 use replay::Ended;
 use signatures::Signatures;
 use table::{hash_of, Segment, Table, NONE};
@@ -271,7 +274,7 @@ impl Memo {
         let is_saved = pipe.save(&mut self.written);
         self.profit.looked_up(self.written.bytes().len());
         if self.is_recording() {
-            self.profit.recorded(pipe.insts().saturating_sub(self.recorder.insts));
+            self.profit.recorded(pipe.insts().saturating_sub(self.recorder.began.insts));
         }
         if !is_saved || self.written.references.iter().any(far) {
             self.statistics.refused += 1;
@@ -311,7 +314,7 @@ impl Memo {
     fn must_discard(&self, pipe: &impl Memoizable) -> bool {
         let (began, now) = (&self.recorder.base, pipe.base());
         self.recorder.discarded
-            || pipe.unrecorded_changes() != self.recorder.unrecorded
+            || pipe.unrecorded_changes() != self.recorder.began.unrecorded
             || now.cycle - began.cycle > MAX_CYCLES
             || now.seq - began.seq > MAX_UOPS
             || pipe.youngest() - began.seq > MAX_UOPS + WINDOW / 4
@@ -349,7 +352,7 @@ impl Memo {
         let mut fits = true;
         let mut i = 0;
         pipe.for_each_count(&mut |count| {
-            let grown = count.wrapping_sub(self.recorder.counts[i]);
+            let grown = count.wrapping_sub(self.recorder.began.counts[i]);
             fits &= u32::try_from(grown).is_ok();
             if grown != 0 {
                 counts.push((i as u16, grown as u32));
@@ -364,7 +367,7 @@ impl Memo {
             next,
             seqs: now.seq - began.seq,
             cycles: now.cycle - began.cycle,
-            insts: pipe.insts() - self.recorder.insts,
+            insts: pipe.insts() - self.recorder.began.insts,
             numbers: std::array::from_fn(|i| now.numbers[i].wrapping_sub(began.numbers[i])),
             counts: counts.into_boxed_slice(),
             replayed: 0,
@@ -451,11 +454,11 @@ impl Memo {
 
     fn record(&mut self, pipe: &mut impl Memoizable) {
         let way = self.recorder.answers.references().map(|m| self.rules.place_of(m)).collect();
-        self.recorder.counts.clear();
-        let counts = &mut self.recorder.counts;
+        self.recorder.began.counts.clear();
+        let counts = &mut self.recorder.began.counts;
         pipe.for_each_count(&mut |count| counts.push(*count));
-        self.recorder.insts = pipe.insts();
-        self.recorder.unrecorded = pipe.unrecorded_changes();
+        self.recorder.began.insts = pipe.insts();
+        self.recorder.began.unrecorded = pipe.unrecorded_changes();
         self.recorder.start(&self.table);
         self.table.begin(way);
     }
@@ -465,7 +468,7 @@ impl Memo {
         if self.replayed.is_empty() {
             return;
         }
-        let mut grown = std::mem::take(&mut self.recorder.counts);
+        let mut grown = std::mem::take(&mut self.recorder.began.counts);
         grown.clear();
         for segment in self.replayed.drain(..) {
             let s = &mut self.table.segments[segment as usize];
@@ -480,6 +483,6 @@ impl Memo {
         }
         let mut each = grown.iter();
         pipe.for_each_count(&mut |count| *count += each.next().copied().unwrap_or(0));
-        self.recorder.counts = grown;
+        self.recorder.began.counts = grown;
     }
 }

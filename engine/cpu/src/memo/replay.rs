@@ -3,8 +3,9 @@
 use breakeven_base::{MemKind, StepResult};
 use breakeven_memory::Request;
 
+use super::answers::LiveAnswer;
 use super::calls::{fetch_request, mshr_of, packet_of, Answered, Call, Predecoding, Served};
-use super::recorder::{At, LiveAnswer};
+use super::recorder::At;
 use super::table::NONE;
 use super::{Limits, Memo};
 use crate::outside::{DataPage, Outside, Packet};

@@ -11,7 +11,6 @@
 //! The order within a cycle is in [`pipeline::Pipeline::tick`]; each stage is a file with one `tick`. Parameters are gem5's, in
 //! [`config`]. `docs/cores.md` has the rules on one page, and where and why this core differs from gem5's.
 
-mod account;
 mod activity;
 pub mod config;
 mod decode;
@@ -31,7 +30,6 @@ mod skip;
 mod stats;
 #[cfg(test)]
 mod tests;
-mod trace;
 
 pub use config::{default_fu_pool, FuConfig, FuTiming, MinorConfig};
 pub use quirks::MinorQuirks;

@@ -1,12 +1,13 @@
 //! The stages with their latches, and what a cycle of them is.
 
+mod account;
 mod memoizable;
+mod trace;
 
 use breakeven_base::units::Clock;
 use breakeven_base::{Cycle, MAX_UOPS};
 use educe::Educe;
 
-use super::account::Ledger;
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::decode::Decode;
@@ -17,8 +18,9 @@ use super::inst::InstRing;
 use super::latch::Latch;
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
-use super::trace::Trace;
 use crate::outside::Outside;
+use account::Ledger;
+use trace::Trace;
 
 /// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).
 const DEADLOCK_CYCLES: u64 = 1_000_000;

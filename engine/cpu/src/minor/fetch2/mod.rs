@@ -7,6 +7,7 @@
 //! An instruction whose result depends on time goes down the pipeline as a placeholder and is executed at commit. Behind
 //! one that does not serialise, and behind a trap, nothing is extracted.
 
+mod archive;
 mod emit;
 
 use breakeven_base::{Now, OpClass, Predecode, Step, StepResult, Uop, UopFlags, MAX_UOPS};
@@ -16,8 +17,7 @@ use super::config::MinorConfig;
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
 use super::latch::{Bundle, BundleEnd, Channel, InputBuffer, Latch};
 use super::lsq::When;
-use super::pipe::{Line, PredictedBranch, ResolvedBranch, PREDICTIONS, STREAMS};
-use crate::memo::archive::Archive;
+use super::pipe::{Line, PredictedBranch, ResolvedBranch};
 use crate::misaligned::AccessCosts;
 use crate::outside::Outside;
 use emit::leave;
@@ -445,46 +445,6 @@ impl Fetch2 {
         let inst = self.unexecuted(cx.pc());
         leave(cx, io.ring, inst.pc.wrapping_add(self.step.len.into()));
         io.ring.push(inst);
-    }
-
-    /// The state in relative form, on the right path.
-    pub fn archive(&mut self, a: &mut Archive) {
-        let Self {
-            input,
-            p: _,
-            waiting,
-            stream,
-            expected_stream,
-            prediction,
-            step: _,
-            pending,
-            unfinished,
-            counted_steps,
-            predecoded,
-            turned: _,
-            stats: _,
-        } = self;
-        a.refuse(*pending || *unfinished != u64::MAX);
-        input.archive(a, |a, line| line.archive(a));
-        a.one_of(waiting, &[Waiting::No, Waiting::Drain, Waiting::StreamChange]);
-        a.number32(STREAMS, stream);
-        a.number32(PREDICTIONS, prediction);
-        // Lines of an older stream are stale whatever was predicted in it.
-        let is_expected = a.present(*expected_stream == *stream);
-        if a.loads() {
-            *expected_stream = if is_expected { *stream } else { stream.wrapping_sub(1) };
-            (*pending, *unfinished, *counted_steps, *predecoded) = (false, u64::MAX, false, false);
-        }
-    }
-
-    /// The number of predictions so far.
-    pub fn prediction(&self) -> u32 {
-        self.prediction
-    }
-
-    /// Every count, in one order.
-    pub fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
-        self.stats.by_flags.iter_mut().for_each(each);
     }
 
     /// Sends fetch1 elsewhere; all lines that are here or under way are void.

@@ -7,8 +7,8 @@
 
 use breakeven_base::{Cycle, UopFlags};
 
-use super::inst::{Seq, NO_UNIT};
-use super::pipeline::Pipeline;
+use super::Pipeline;
+use crate::minor::inst::{Seq, NO_UNIT};
 use crate::outside::Outside;
 use crate::pipeview::{PipeView, Window};
 
@@ -61,7 +61,7 @@ impl Pipeline {
 
     /// What the stages have let through in cycle `now`, which ends.
     #[cold]
-    pub(super) fn note_stages<X: Outside>(&mut self, cx: &mut X, now: Cycle) {
+    pub fn note_stages<X: Outside>(&mut self, cx: &mut X, now: Cycle) {
         let Some(mut t) = self.trace.take() else { return };
         let mut text = String::new();
         for seq in t.fetched.until(self.ring.tail) {

@@ -1,11 +1,11 @@
 //! Minor's account of its cycles: what became of each commit slot (`executeCommitLimit` a cycle).
 //!
-//! The account costs time in every cycle, so it is kept only on request ([`super::Minor::keep_account`]). The slots
+//! The account costs time in every cycle, so it is kept only on request ([`Minor::keep_account`](crate::minor::Minor::keep_account)). The slots
 //! of a cycle in which micro-ops committed and others could have are charged to what the oldest that is left waits for at
 //! its end, those of a cycle without any commit to what the oldest waited for at its beginning. A wrong path and the refill
 //! after it, up to the first micro-op of the right one in flight, are the branch's.
 
-use super::pipeline::Pipeline;
+use super::Pipeline;
 use crate::account::{Account, Reason};
 use breakeven_base::{Cycle, StatSink};
 
@@ -40,7 +40,7 @@ impl Pipeline {
 
     /// Charges the cycles since the last charge; `levels`: caches in front of the memory.
     #[cold]
-    pub(super) fn charge(&mut self, levels: u8) {
+    pub fn charge(&mut self, levels: u8) {
         let Some(mut ledger) = self.ledger.take() else { return };
         let stream = self.execute.stream();
         if stream != ledger.stream {
@@ -68,13 +68,13 @@ impl Pipeline {
         self.ledger = Some(ledger);
     }
 
-    pub(super) fn reset_account(&mut self) {
+    pub fn reset_account(&mut self) {
         if let Some(ledger) = &mut self.ledger {
             ledger.base = ledger.account;
         }
     }
 
-    pub(super) fn collect_account(&self, s: &mut StatSink) {
+    pub fn collect_account(&self, s: &mut StatSink) {
         if let Some(ledger) = &self.ledger {
             ledger.account.collect(s, &ledger.base);
         }
