@@ -38,6 +38,14 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// Not to be passed.
+    #[must_use]
+    pub const fn last(self) -> Self {
+        let (insts, cycles) =
+            (self.max_insts.saturating_add(self.late_insts), self.max_cycles.saturating_add(self.late_cycles));
+        Budget::new(insts, cycles)
+    }
+
     /// To the instruction and the cycle.
     #[must_use]
     pub const fn new(max_insts: u64, max_cycles: u64) -> Self {

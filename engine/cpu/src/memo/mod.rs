@@ -126,12 +126,11 @@ pub struct Limits {
 impl Limits {
     /// Whether the run goes on, and a segment of any length fits in.
     fn has_room(&self, base: &Base, insts: u64) -> bool {
-        let Budget { max_insts, max_cycles, late_insts, late_cycles } = self.budget;
-        let (cycle, cycles) = (base.cycle.0, base.cycle.0.saturating_add(MAX_CYCLES));
-        insts < max_insts
-            && cycle <= max_cycles
-            && insts.saturating_add(MAX_UOPS) <= max_insts.saturating_add(late_insts)
-            && cycles <= max_cycles.saturating_add(late_cycles)
+        let (budget, last) = (self.budget, self.budget.last());
+        insts < budget.max_insts
+            && base.cycle.0 <= budget.max_cycles
+            && insts.saturating_add(MAX_UOPS) <= last.max_insts
+            && base.cycle.0.saturating_add(MAX_CYCLES) <= last.max_cycles
             && self.below.is_none_or(|(which, end)| base.numbers[which] + MAX_UOPS < end)
     }
 }
@@ -223,6 +222,16 @@ impl Memo {
     #[inline]
     pub fn is_recording(&self) -> bool {
         self.recorder.mode != Mode::Off
+    }
+
+    /// What is left of `budget` before the next cycle: a pipeline that is answered does not stop before it has caught up.
+    #[inline]
+    pub fn budget(&self, budget: Budget) -> Budget {
+        if self.recorder.mode == Mode::Answering {
+            budget.last()
+        } else {
+            budget
+        }
     }
 
     /// The outside of a cycle that is recorded or answered for.

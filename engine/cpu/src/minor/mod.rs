@@ -137,13 +137,14 @@ impl Minor {
             pipe.time.started = true;
         }
         loop {
+            let Budget { max_insts, max_cycles, .. } = memo.budget(budget);
             if pipe.ledger.is_some() {
                 pipe.charge(cx.data_levels());
             }
-            if pipe.execute.stats.insts >= budget.max_insts {
+            if pipe.execute.stats.insts >= max_insts {
                 return Stop::MaxInsts;
             }
-            if pipe.cycles() >= budget.max_cycles {
+            if pipe.cycles() >= max_cycles {
                 return Stop::MaxCycles;
             }
             if std::mem::take(&mut pipe.fetch2.turned) && memo.is_due(pipe) {
@@ -152,9 +153,9 @@ impl Minor {
             }
             if !pipe.time.running {
                 let goes_on = if memo.is_recording() {
-                    pipe.sleep(&mut memo.recorded(&mut cx), budget.max_cycles)
+                    pipe.sleep(&mut memo.recorded(&mut cx), max_cycles)
                 } else {
-                    pipe.sleep(&mut cx, budget.max_cycles)
+                    pipe.sleep(&mut cx, max_cycles)
                 };
                 if !goes_on {
                     return deadlock(pipe, cx.cx);
@@ -183,12 +184,12 @@ impl Minor {
                     Event::Paused => Stop::Paused,
                 };
             }
-            if !pipe.watch(now, budget.max_cycles) {
+            if !pipe.watch(now, max_cycles) {
                 return deadlock(pipe, cx.cx);
             }
             // An account and a trace look at every cycle.
             if still && pipe.ledger.is_none() && pipe.trace.is_none() {
-                pipe.skip_still(now, budget.max_cycles);
+                pipe.skip_still(now, max_cycles);
             }
         }
     }

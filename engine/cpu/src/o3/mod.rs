@@ -192,10 +192,11 @@ impl O3 {
             pipe.fetch.start(cx.pc());
         }
         loop {
-            if pipe.commit.stats.insts >= budget.max_insts {
+            let Budget { max_insts, max_cycles, .. } = memo.budget(budget);
+            if pipe.commit.stats.insts >= max_insts {
                 return Stop::MaxInsts;
             }
-            if pipe.cycle.0 > budget.max_cycles {
+            if pipe.cycle.0 > max_cycles {
                 return Stop::MaxCycles;
             }
             if pipe.io.activity.boundary && memo.is_due(pipe) {
@@ -225,7 +226,7 @@ impl O3 {
             }
             if pipe.io.activity.moved {
                 pipe.retry_counts = None;
-            } else if !pipe.skip(budget.max_cycles) {
+            } else if !pipe.skip(max_cycles) {
                 return deadlock(pipe, cx.cx);
             }
         }
