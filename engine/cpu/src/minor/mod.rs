@@ -131,6 +131,8 @@ impl Minor {
     pub fn run<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, budget: Budget) -> Stop {
         let mut cx = Live { cx, predictor: &mut self.predictor };
         let (pipe, memo) = (&mut self.pipe, &mut self.memo);
+        // A skip is not cut where only a slice ends.
+        let last_cycle = budget.last().max_cycles;
         memo.stop();
         if !pipe.time.started {
             pipe.fetch1.start(cx.pc());
@@ -153,9 +155,9 @@ impl Minor {
             }
             if !pipe.time.running {
                 let goes_on = if memo.is_recording() {
-                    pipe.sleep(&mut memo.recorded(&mut cx), max_cycles)
+                    pipe.sleep(&mut memo.recorded(&mut cx), last_cycle)
                 } else {
-                    pipe.sleep(&mut cx, max_cycles)
+                    pipe.sleep(&mut cx, last_cycle)
                 };
                 if !goes_on {
                     return deadlock(pipe, cx.cx);
@@ -184,12 +186,12 @@ impl Minor {
                     Event::Paused => Stop::Paused,
                 };
             }
-            if !pipe.watch(now, max_cycles) {
+            if !pipe.watch(now, last_cycle) {
                 return deadlock(pipe, cx.cx);
             }
             // An account and a trace look at every cycle.
             if still && pipe.ledger.is_none() && pipe.trace.is_none() {
-                pipe.skip_still(now, max_cycles);
+                pipe.skip_still(now, last_cycle);
             }
         }
     }

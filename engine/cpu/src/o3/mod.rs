@@ -187,6 +187,8 @@ impl O3 {
     pub fn run<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, budget: Budget) -> Stop {
         let mut cx = Live { cx, predictor: &mut self.predictor };
         let (pipe, memo) = (&mut self.pipe, &mut self.memo);
+        // What idle units count depends on where a skip is cut: not where only a slice ends.
+        let last_cycle = budget.last().max_cycles;
         memo.stop();
         if pipe.cycle == Cycle(1) {
             pipe.fetch.start(cx.pc());
@@ -226,7 +228,7 @@ impl O3 {
             }
             if pipe.io.activity.moved {
                 pipe.retry_counts = None;
-            } else if !pipe.skip(max_cycles) {
+            } else if !pipe.skip(last_cycle) {
                 return deadlock(pipe, cx.cx);
             }
         }
