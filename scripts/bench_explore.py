@@ -5,9 +5,8 @@ slider: a step further, until its eight sizes are here (and drawn), and until al
 of which nothing was simulated ahead, as a program or a paste makes it; "pointed" a press on a slider's track at the end
 of a hand's movement along it, on a machine of which nothing was simulated ahead; "in hand" a key to the end of a slider
 that has had the keyboard for a while; "ranked" a press behind no movement on one of those on top of the ranking, where
-nothing was asked for a while. Of these four "look" is until eight sizes are there, be it from a first look of a few
-measurements; the other line until they are from all. Modules are compiled before, as those of an installed command.
-Each number is a median; the processor time is that of server and workers together, for one move.
+nothing was asked for a while. Modules are compiled before, as those of an installed command. Each number is a median;
+the processor time is that of server and workers together, for one move.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ STARTS = 3
 BUDGET = {"first": 1000, "eight": 100, "u74 all": 500, "skylake all": 1000}
 #: moves to a machine of which not all is simulated ahead: 100 ms, too
 MOVES = ("pointed", "in hand", "ranked", "jump")
-BUDGET |= {f"{name}{what}": 100 for name in MOVES for what in (" look", "")}
+BUDGET |= dict.fromkeys(MOVES, 100)
 REPO = Path(__file__).resolve().parents[1]
 #: when the page had drawn its first curves, in milliseconds since 1970
 FIRST = """async () => { while (!performance.getEntriesByName("first").length) await new Promise(requestAnimationFrame);
@@ -86,22 +85,17 @@ def processor_time(process: int) -> float:
     return total / _TICKS
 
 
-def curves(
-    address: str, state: dict[str, Any], start: float, coming: list[str] | None = None
-) -> tuple[float, float, float]:
-    """Milliseconds from `start` until eight sizes have come, be it from a first look, until they have from all
-    measurements, and until every size of the axis has."""
+def curves(address: str, state: dict[str, Any], start: float, coming: list[str] | None = None) -> tuple[float, float]:
+    """Milliseconds from `start` until eight sizes, and until every size of the axis, have come."""
     base, _, rest = address.partition("?token=")
     body = json.dumps({"tab": "bench", "kind": "curves", "state": state, "coming": coming}).encode()
     request = urllib.request.Request(f"{base}ask", body, {"X-Token": rest.partition("#")[0]})
-    looked = eight = every = 0.0
+    eight = every = 0.0
     with urllib.request.urlopen(request, timeout=100) as answer:
         for line in map(json.loads, answer):
             if "error" in line:
                 raise SystemExit(f"bench: {line['error']}")
             now = 1e3 * (time.perf_counter() - start)
-            if line.get("look"):
-                looked = now
             if line.get("points") and not eight:
                 eight = now
             # A verdict comes behind the eight, behind the 48, and at the end.
@@ -109,7 +103,7 @@ def curves(
                 every = now
             if line.get("done"):
                 break
-    return looked or eight, eight, every
+    return eight, every
 
 
 def asked(machine: str) -> dict[str, float]:
@@ -117,7 +111,7 @@ def asked(machine: str) -> dict[str, float]:
     routines, path, values = CASES[machine]
     state = {"machine": machine, "routines": routines, "settings": []}
     with explorer(machine, routines) as (process, address, start):
-        _, first, _ = curves(address, state, start)
+        first, _ = curves(address, state, start)
         moves, used = [], []
         for value in values:
             before = processor_time(process.pid)
@@ -128,19 +122,11 @@ def asked(machine: str) -> dict[str, float]:
         jumped = []
         for value in JUMPS:
             far = {**state, "settings": [f"cpu.dcache.tag_latency={value}"]}
-            jumped.append(curves(address, far, time.perf_counter())[:2])
+            jumped.append(curves(address, far, time.perf_counter())[0])
     # The first move also makes the machine's own curves, which stay behind the others.
-    eight, every = (statistics.median(move[i] for move in moves[1:]) for i in (1, 2))
-    return {
-        "first": first, "eight": eight, **medians("jump", jumped), "all": every,
-        "processor": statistics.median(used[1:]),
-    }  # fmt: skip
-
-
-def medians(name: str, found: list[tuple[float, float]]) -> dict[str, float]:
-    """Of first looks, and of all measurements."""
-    looks, whole = (statistics.median(each) for each in zip(*found, strict=True))
-    return {f"{name} look": looks, name: whole}
+    eight, every = (statistics.median(move[i] for move in moves[1:]) for i in (0, 1))
+    jump = statistics.median(jumped)
+    return {"first": first, "eight": eight, "jump": jump, "all": every, "processor": statistics.median(used[1:])}
 
 
 def drawn(machine: str) -> dict[str, float] | None:
@@ -183,10 +169,10 @@ def drawn(machine: str) -> dict[str, float] | None:
     return {
         "first": statistics.median(firsts),
         "eight": one("first"),
-        **medians("jump", jumped),
-        **medians("pointed", pointed_at),
-        **medians("in hand", in_hand),
-        **medians("ranked", ranked_top),
+        "jump": statistics.median(jumped),
+        "pointed": statistics.median(pointed_at),
+        "in hand": statistics.median(in_hand),
+        "ranked": statistics.median(ranked_top),
         "all": one("grid"),
         "drawing": one("drawing"),
     }
@@ -199,7 +185,7 @@ def first_curves(page: Any, address: str, start: float) -> float:
     return float(page.evaluate(FIRST)) - began
 
 
-def pointed(page: Any, path: str, other: int, share: float) -> tuple[float, float]:
+def pointed(page: Any, path: str, other: int, share: float) -> float:
     """Milliseconds from a press on the track of a slider until the first sizes are drawn. A hand moves there: from the
     slider's other end, fastest in the middle (the minimum of jerk), and presses as soon as it is there."""
     jump(page, other)  # another machine each time: no place of this slider was simulated before
@@ -215,7 +201,7 @@ def pointed(page: Any, path: str, other: int, share: float) -> tuple[float, floa
     return pressed(page)
 
 
-def ranked(page: Any, other: int, share: float) -> tuple[float, float]:
+def ranked(page: Any, other: int, share: float) -> float:
     """As `pointed`, where the pointer is there before anybody looks: nothing was asked for a while, and the slider is
     the first of those that move this break-even most."""
     jump(page, other)
@@ -237,14 +223,14 @@ def track(page: Any, path: str, within: str = "") -> Any:
     return slider.bounding_box()
 
 
-def pressed(page: Any) -> tuple[float, float]:
+def pressed(page: Any) -> float:
     """Milliseconds from a press where the pointer is until the first sizes are drawn, as of `settled`."""
     page.mouse.down()
     page.mouse.up()
     return settled(page)
 
 
-def to_the_end(page: Any, path: str, start: int, other: int) -> tuple[float, float]:
+def to_the_end(page: Any, path: str, start: int, other: int) -> float:
     """Milliseconds until the first sizes are drawn of the end of a slider that has had the keyboard for a while."""
     jump(page, start, path)
     jump(page, other)  # another machine each time: its end was not simulated before
@@ -255,7 +241,7 @@ def to_the_end(page: Any, path: str, start: int, other: int) -> tuple[float, flo
     return settled(page)
 
 
-def jump(page: Any, value: int, path: str = "cpu.dcache.tag_latency") -> tuple[float, float]:
+def jump(page: Any, value: int, path: str = "cpu.dcache.tag_latency") -> float:
     """Milliseconds until the first sizes of a value are drawn that is set without a pointer that rested on it."""
     page.evaluate("delete document.documentElement.dataset.measured")
     page.evaluate(
@@ -266,11 +252,10 @@ def jump(page: Any, value: int, path: str = "cpu.dcache.tag_latency") -> tuple[f
     return settled(page)
 
 
-def settled(page: Any) -> tuple[float, float]:
-    """Milliseconds until the first sizes were drawn: of a first look where there was one, and of all measurements."""
+def settled(page: Any) -> float:
+    """Milliseconds until the first sizes were drawn, once all are."""
     page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
-    measured = json.loads(page.evaluate("document.documentElement.dataset.measured"))
-    return float(measured["looked"] or measured["first"]), float(measured["first"])
+    return float(json.loads(page.evaluate("document.documentElement.dataset.measured"))["first"])
 
 
 def main() -> None:
@@ -282,8 +267,7 @@ def main() -> None:
             if found is None:
                 print("no chromium: what is drawn is not measured", file=sys.stderr)
                 continue
-            moves = [f"{name}{what}" for name in MOVES for what in (" look", "")]
-            for name in [each for each in ("first", "eight", *moves, "all") if each in found]:
+            for name in [each for each in ("first", "eight", *MOVES, "all") if each in found]:
                 budget = BUDGET.get(name) or BUDGET[f"{machine} all"]
                 rows.append((machine, how, name, found[name], budget))
             for name in ("processor", "drawing"):
@@ -292,7 +276,7 @@ def main() -> None:
     print(f"load {os.getloadavg()[0]:.1f}; milliseconds")
     for machine, how, name, took, budget in rows:
         said = "" if budget is None else f"  of {budget}{'' if took <= budget else '  TOO LONG'}"
-        print(f"{machine:8} {how:6} {name:12} {took:7.0f}{said}")
+        print(f"{machine:8} {how:6} {name:10} {took:7.0f}{said}")
 
 
 if __name__ == "__main__":

@@ -49,10 +49,6 @@ class EmbeddedSession:
     def boot(self, routines: Sequence[str]) -> None:
         """The guest is booted."""
 
-    def simulate(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
-        """As `run`: there is no store."""
-        return self.run(records, threads, progress)
-
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """One point with a look into the measurement that its median comes from."""
         check_routines(self, [point.routine])

@@ -91,16 +91,6 @@ class StoredSession:
         session: Any = self._session  # the simulator's: only it is asked
         session.boot(routines)
 
-    def simulate(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
-        """As a `SimulatorSession`'s."""
-        session: Any = self._session
-        results: bytes = session.simulate(records, threads, progress)
-        return results
-
-    def missing(self, records: bytes) -> int:
-        """How many of these packed points the store has not."""
-        return sum(result is None for result in self._known(_points(records)))
-
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """As `EmbeddedSession.measured`, always simulated: the store keeps no statistics and no traces."""
         session: Any = self._session
@@ -111,7 +101,7 @@ class StoredSession:
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
         """As a session's; the results of points that are asked for twice are the same."""
-        points = _points(records)
+        points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
         found = self._known(points)
         missing = list(dict.fromkeys(p for p, r in zip(points, found, strict=True) if r is None))
         had = len(set(points)) - len(missing)
@@ -192,10 +182,6 @@ class StoredSession:
             raise UserError(f"the guest left fewer results than points on {self.machine}")
 
 
-def _points(records: bytes) -> list[bytes]:
-    return [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
-
-
 def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:
     """Tells of a part's points as of points of the whole, of which `done` were there before."""
     if progress is None:
@@ -234,9 +220,6 @@ class StoredEngine(Engine):
         """What was found out earlier about a machine that this engine has opened; None: nothing."""
         context = self._session(machine).find() if machine in self._opened else None
         return None if context is None else self._store.noted(context, question)
-
-    def missing(self, machine: MachineSpec, records: bytes) -> int:
-        return self._session(machine).missing(records)
 
     @property
     def read(self) -> int:

@@ -67,36 +67,19 @@ class UserRoutinesSession:
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
         """As a session's, guest after guest."""
-
-        def ran(guest: Path | None, part: bytes, shown: Progress | None, indices: list[int]) -> bytes:
-            return self._session(guest).run(part, threads, shown, _renumbered(on_results, indices))
-
-        return self._each(records, progress, ran)
-
-    def simulate(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
-        """As a `SimulatorSession`'s, guest after guest."""
-
-        def ran(guest: Path | None, part: bytes, shown: Progress | None, _: list[int]) -> bytes:
-            session: Any = self._session(guest)  # the simulator's: only it is asked
-            results: bytes = session.simulate(part, threads, shown)
-            return results
-
-        return self._each(records, progress, ran)
-
-    def _each(
-        self, records: bytes, progress: Progress | None,
-        ran: Callable[[Path | None, bytes, Progress | None, list[int]], bytes],
-    ) -> bytes:  # fmt: skip
-        """The results of all points, in their order. `ran` gives those of one guest and is told the places of its
-        points in the whole (none: they are the whole)."""
-        total, places = len(records) // POINT_BYTES, self.places(records)
+        total = len(records) // POINT_BYTES
+        places: dict[Path | None, list[int]] = {}
+        for i in range(total):
+            name = records[i * POINT_BYTES : i * POINT_BYTES + ROUTINE_BYTES].rstrip(b"\0").decode(errors="replace")
+            places.setdefault(self._guest_of(name), []).append(i)
         if len(places) == 1:
-            return ran(next(iter(places)), records, progress, [])
+            return self._session(next(iter(places))).run(records, threads, progress, on_results)
         rows: list[bytes] = [b""] * total
         done = 0
         for guest, indices in places.items():
+            part = b"".join(records[i * POINT_BYTES : (i + 1) * POINT_BYTES] for i in indices)
             shown = None if progress is None else _shifted(progress, done, total)
-            results = ran(guest, _chosen(records, indices), shown, indices)
+            results = self._session(guest).run(part, threads, shown, _renumbered(on_results, indices))
             if len(results) != len(indices) * RESULT_BYTES:
                 raise UserError(f"a guest left {len(results)} bytes of results for {len(indices)} points")
             for i, row in zip(indices, _numbered(results, indices), strict=True):
@@ -104,24 +87,12 @@ class UserRoutinesSession:
             done += len(indices)
         return b"".join(rows)
 
-    def places(self, records: bytes) -> dict[Path | None, list[int]]:
-        """Guest -> the places of its points among these."""
-        found: dict[Path | None, list[int]] = {}
-        for i in range(len(records) // POINT_BYTES):
-            name = records[i * POINT_BYTES : i * POINT_BYTES + ROUTINE_BYTES].rstrip(b"\0").decode(errors="replace")
-            found.setdefault(self._guest_of(name), []).append(i)
-        return found
-
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """As `EmbeddedSession.measured`."""
         check_known(self.routines(), [point.routine], self.machine)
         session: Any = self._session(self._guest_of(point.routine))  # the embedded engine's: only it is asked
         measured: Measured = session.measured(point, trace, trace_limit)
         return measured
-
-
-def _chosen(records: bytes, indices: Sequence[int]) -> bytes:
-    return b"".join(records[i * POINT_BYTES : (i + 1) * POINT_BYTES] for i in indices)
 
 
 def _numbered(results: bytes, indices: Sequence[int]) -> list[bytes]:
@@ -137,8 +108,8 @@ def _shifted(progress: Progress, done: int, total: int) -> Progress:
 
 
 def _renumbered(on_results: Results | None, indices: Sequence[int]) -> Results | None:
-    if on_results is None or not indices:
-        return on_results
+    if on_results is None:
+        return None
 
     def report(which: bytes, results: bytes) -> None:
         some = [indices[int.from_bytes(which[at : at + 4], "little")] for at in range(0, len(which), 4)]
@@ -172,11 +143,6 @@ class UserRoutinesEngine(Engine):
     def open(self, machine: MachineSpec) -> UserRoutinesSession:
         own = user_file_by_routine(resolve(machine, unread=True).isa)
         return UserRoutinesSession(machine, own, lambda guest: self._engine(guest).open(machine))
-
-    def missing(self, machine: MachineSpec, records: bytes) -> int:
-        """As `Engine.missing`, guest by guest."""
-        places = self.open(machine).places(records).items()
-        return sum(self._engine(guest).missing(machine, _chosen(records, indices)) for guest, indices in places)
 
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:
         """As `StoredEngine.note`, where all points ran in one guest: its hash stands for the routines."""

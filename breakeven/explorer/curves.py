@@ -31,7 +31,9 @@ class Curves:
 
     def add(self, sizes: Sequence[int], rows: Sequence[list[Any]]) -> None:
         """Rows in the order of `Simulator.points`."""
-        self.rows.update(_by_size(len(self.routines), sizes, rows))
+        wide = len(self.routines)
+        for i, size in enumerate(sizes):
+            self.rows[size] = list(rows[i * wide : (i + 1) * wide])
 
     def of(self, routine: int) -> list[float]:
         """Cycles per call (median) of a routine, in the order of the sizes."""
@@ -84,17 +86,10 @@ class Curves:
         return sorted(found)
 
 
-#: first looks at machines that are being simulated ahead
-Looks = dict[State, list[list[Any]]]
-
-
 async def curves(
-    worker: Worker, state: State, coming: Sequence[str] | None = None, moving: bool = False, looks: Looks | None = None
+    worker: Worker, state: State, coming: Sequence[str] | None = None, moving: bool = False
 ) -> AsyncIterator[dict[str, Any]]:
     """Points and verdicts as they come; the machine as it is without settings comes beside them, as `ghost`.
-
-    `looks`: somebody looks on, so that a first look (`look`: rows as of points, provisional) comes before points that
-    take longer; those that were taken ahead.
 
     `coming`: the settings that the next step of a slider would make: that machine's first sizes are simulated
     behind all of the axis; of a slider that is `moving` behind the first ones.
@@ -102,8 +97,6 @@ async def curves(
     known, ghosts = Curves(state.routines), Curves(state.routines)
     plain = replace(state, settings=())
     coarse = state.coarse()
-    if looks is not None and (rows := looks.get(state) or await _first_look(worker, state, NOW)):
-        yield {"look": _by_size(len(state.routines), coarse, rows)}
     async for line in _part(worker, state, known, coarse, NOW):
         yield line
     yield {"verdict": known.said(), "done": False}
@@ -132,33 +125,16 @@ async def curves(
     yield {"ghost_verdict": ghosts.said() if state.settings else None, "end": True}
 
 
-async def ahead(worker: Worker, state: State, priority: int = SOON, looks: Looks | None = None) -> bool:
+async def ahead(worker: Worker, state: State, priority: int = SOON) -> bool:
     """Simulates the first sizes of a machine that is likely to be asked for next; whether there is one. Of what is
-    `IDLE` the points are kept, the booted guest only as long as nothing else needs its place. `looks`: gets a first
-    look while the points are simulated."""
+    `IDLE` the points are kept, the booted guest only as long as nothing else needs its place."""
     try:
-        if looks is not None and (rows := await _first_look(worker, state, priority)):
-            looks[state] = rows
         await worker.ask("ahead", priority, **_question(state, state.coarse()), keep=priority != IDLE)
     except WorkerDied:
         raise
     except UserError:
         return False  # the slider's end: who goes there is told
-    finally:
-        if looks is not None:
-            looks.pop(state, None)
     return True
-
-
-async def _first_look(worker: Worker, state: State, priority: int) -> list[list[Any]] | None:
-    """A row a point of the first sizes; None: there is no need of one."""
-    rows: list[list[Any]] | None = await worker.ask("first_look", priority, **_question(state, state.coarse()))
-    return rows
-
-
-def _by_size(wide: int, sizes: Sequence[int], rows: Sequence[list[Any]]) -> list[tuple[int, list[list[Any]]]]:
-    """Rows in the order of `Simulator.points`, by size; `wide`: a row a routine."""
-    return [(size, list(rows[i * wide : (i + 1) * wide])) for i, size in enumerate(sizes)]
 
 
 def _question(state: State, sizes: list[int]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.explorer import views
-from breakeven.explorer.curves import Looks, ahead, curves
+from breakeven.explorer.curves import ahead, curves
 from breakeven.explorer.process import BEHIND, IDLE, LATER, NOW, SOON, Worker, WorkerDied, first_worker
 from breakeven.explorer.state import State, as_row, from_row
 from breakeven.machine.presets import is_file_name
@@ -43,7 +43,6 @@ class Hub:
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         #: tab -> the state that is being simulated ahead for it
         self._ahead_of: dict[str, Any] = {}
-        self._looks: Looks = {}
         #: states that were simulated while nothing was asked
         self._along_of: set[State] = set()
         #: how many routines are being built and hosts measured; nothing is simulated along before they are done
@@ -123,7 +122,7 @@ class Hub:
         state, coming = self._state(question), question.get("coming")
         if coming is not None:
             coming = self._state({"state": {**question["state"], "settings": coming}}).settings
-        async for line in curves(self.worker, state, coming, bool(question.get("moving")), self._looks):
+        async for line in curves(self.worker, state, coming, bool(question.get("moving"))):
             yield line
 
     async def _commands(self, question: dict[str, Any]) -> Lines:
@@ -169,7 +168,7 @@ class Hub:
                 yield line
 
     async def _ahead(self, question: dict[str, Any]) -> Lines:
-        yield {"ahead": await ahead(self.worker, self._state(question), looks=self._looks)}
+        yield {"ahead": await ahead(self.worker, self._state(question))}
 
     async def _along(self, question: dict[str, Any]) -> Lines:
         # While nothing else is asked: where the slider in hand, and those on top of the ranking, may be moved to.

@@ -7,7 +7,7 @@ are kept for longer.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from breakeven.errors import UserError
 from breakeven.explorer import commands, controls
 from breakeven.explorer.state import from_row
 from breakeven.machine.resolve import Machine, forget, resolve
-from breakeven.points import CACHE_STATES, FLAG_SKIP_VERIFICATION, MEASURES, Point, index_of, pack, unpack_results
+from breakeven.points import CACHE_STATES, MEASURES, Point, index_of
 from breakeven.points.converged import measured
 from breakeven.routine.checks import check_routines
 from breakeven.sweeps.request import machine_spec
@@ -32,10 +32,6 @@ KEPT = 16
 _CALLS = 16
 #: variants whose points are kept
 REMEMBERED = 2048
-#: measurements of a first look, whose least is drawn. Of 224 points on u74, c906, skylake, c910 and zen4, a parameter
-#: moved, 141 were within 2 % and 180 within 10 % of what all measurements say. Branch predictors still learn: some took
-#: three times as long. No lead of 112 pairs was another
-FEW = 3
 #: bytes of a trace: some 4000 micro-ops
 _TRACE = 1 << 20
 
@@ -181,48 +177,17 @@ class Simulator:
             known = self._simulated(key, variant, routines, made)
         return {"rows": [known.rows[point] for point in made], "without_effect": known.without_effect}
 
-    def first_look(
-        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str
-    ) -> list[list[Any]] | None:  # fmt: skip
-        """Rows as of `points`, provisional: each has the least of `FEW` measurements, of an output that nobody compared
-        yet. They get into no store. None where it would be no faster: out of order, or where most of the points are
-        there; and where an output is wrong, which `points` tells."""
-        key, made = _key(name, settings), _points(routines, places, cache, measure)
-        known = self._known.get(key)
-        if known is not None and known.have(routines, made):
-            return None
-        variant = self.variant(name, settings)
-        self.stop()
-        # Out of order the boot and what comes before the first measurement are most of a point.
-        if variant.machine.has("BaseO3CPU"):
-            return None
-        if 2 * self._engine.missing(variant.machine.spec, pack(made)) < len(made):
-            return None
-        known = self._checked(key, variant, routines)
-        few = [replace(point, repetitions=FEW, flags=point.flags | FLAG_SKIP_VERIFICATION) for point in made]
-        missing = _long_first(point for point in few if point not in known.rows)
-        if missing:
-            ran = variant.session.simulate(pack(missing), 0, lambda *_: self.stop())
-            for point, result in zip(missing, unpack_results(ran), strict=True):
-                least = result.cycles_min / point.calls
-                known.rows[point] = [least, least, result.instructions, None, result.problem]
-        rows = [known.rows[point] for point in few]
-        return None if any(row[-1] for row in rows) else rows
-
-    def _checked(self, key: Key, variant: Variant, routines: Sequence[str]) -> _Known:
-        """What is known of a variant. Raises `UserError` for routines that cannot be run or compared there."""
+    def _simulated(self, key: Key, variant: Variant, routines: Sequence[str], made: list[Point]) -> _Known:
+        """What is known of a variant, these points among it. Raises `UserError` for routines that cannot be run or
+        compared there."""
         known = self._known.pop(key, None) or _Known(variant.without_effect)
         self._known[key] = known
         if tuple(routines) not in known.checked:
             check_routines(variant.session, list(routines), one_job=len(routines) > 1)
             known.checked.add(tuple(routines))
-        return known
-
-    def _simulated(self, key: Key, variant: Variant, routines: Sequence[str], made: list[Point]) -> _Known:
-        """What is known of a variant, these points among it. Raises `UserError` for routines that cannot be run or
-        compared there."""
-        known = self._checked(key, variant, routines)
-        missing = _long_first(point for point in made if point not in known.rows)
+        # The long ones first: at the end no core waits for another.
+        missing = [point for point in dict.fromkeys(made) if point not in known.rows]
+        missing.sort(key=lambda point: -point.size)
         if missing:
             ran = run_points(variant.session, missing, 0, lambda *_: self.stop(), by_rule=True)
             for point, result in zip(missing, ran, strict=True):
@@ -329,11 +294,6 @@ def _key(name: str, settings: Settings) -> Key:
 
 def _points(routines: Sequence[str], places: Sequence[Place], cache: str, measure: str) -> list[Point]:
     return [_point(routine, place, cache, measure) for place in places for routine in routines]
-
-
-def _long_first(points: Iterable[Point]) -> list[Point]:
-    """Each point once, the long ones first: at the end no core waits for another."""
-    return sorted(dict.fromkeys(points), key=lambda point: -point.size)
 
 
 def _path(setting: str) -> str:

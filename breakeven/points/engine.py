@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Protocol
 
-from breakeven.points import POINT_BYTES, Point, Result
+from breakeven.points import Point, Result
 from breakeven.points.machine_spec import MachineSpec
 
 #: points done, points in all
@@ -94,9 +94,6 @@ class SimulatorSession(Session, Protocol):
     def boot(self, routines: Sequence[str]) -> None:
         """Boots now what the first point of these routines would boot."""
 
-    def simulate(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
-        """As `run`, past the store: nothing is read from it, nothing kept in it."""
-
 
 class Engine(Protocol):
     """Something that runs points on machines. Its classes inherit what an engine without a store answers."""
@@ -109,10 +106,6 @@ class Engine(Protocol):
 
     def open(self, machine: MachineSpec) -> Session:
         """Builds `machine` and boots the guest on it."""
-
-    def missing(self, machine: MachineSpec, records: bytes) -> int:
-        """How many of these packed points would be run: those that no store has."""
-        return len(records) // POINT_BYTES
 
     @property
     def simulated(self) -> int | None:

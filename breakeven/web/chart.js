@@ -26,7 +26,7 @@ function curvePath(points, x, y, stepped) {
   return points.map(([a, b], i) => `${i ? "L" : "M"}${x.at(a).toFixed(1)} ${y.at(b).toFixed(1)}`).join("");
 }
 
-// lines: [{name, i, points: [[x, y]], ghost, look, hidden}], bands: [{from, to, text, i}], view: {logX, logY, xlabel, ylabel, dots}.
+// lines: [{name, i, points: [[x, y]], ghost, hidden}], bands: [{from, to, text, i}], view: {logX, logY, xlabel, ylabel, dots}.
 // dots: [{x, y, i, text, hollow}], measured on hardware: diamonds, with a ring of paper so that they stand out.
 function chart(width, height, lines, bands, view) {
   const right = 14, top = bands.length ? 26 : 12, bottom = 42;
@@ -62,10 +62,10 @@ function chart(width, height, lines, bands, view) {
     }
   }
   for (const line of usable) {
-    const style = line.dots ? { fill: "none", stroke: "none" } : { fill: "none", stroke: colour(line.i), "stroke-width": line.ghost ? 1.2 : 2, "stroke-dasharray": dash(line.i), "stroke-linejoin": "round", opacity: line.ghost ? 0.45 : line.old ? 0.3 : line.look ? 0.6 : 1 };
-    svg.append(make("path", { d: curvePath(line.points, x, y), "data-name": line.name, class: line.ghost ? "ghost" : line.look ? "look" : "curve", ...style }));
+    const style = line.dots ? { fill: "none", stroke: "none" } : { fill: "none", stroke: colour(line.i), "stroke-width": line.ghost ? 1.2 : 2, "stroke-dasharray": dash(line.i), "stroke-linejoin": "round", opacity: line.ghost ? 0.45 : line.old ? 0.3 : 1 };
+    svg.append(make("path", { d: curvePath(line.points, x, y), "data-name": line.name, class: line.ghost ? "ghost" : "curve", ...style }));
     if (line.dots || (!line.ghost && line.points.length <= 12)) {
-      svg.append(...line.points.map(([a, b]) => make("circle", { cx: x.at(a), cy: y.at(b), r: line.look ? 3.4 : 2.6, fill: line.dots ? "none" : line.look ? "var(--paper)" : colour(line.i), stroke: colour(line.i) })));
+      svg.append(...line.points.map(([a, b]) => make("circle", { cx: x.at(a), cy: y.at(b), r: 2.6, fill: line.dots ? "none" : colour(line.i), stroke: colour(line.i) })));
     }
   }
   svg.append(...dots.map((dot) => make("path", { class: "dot", "data-size": dot.x, d: `M${x.at(dot.x).toFixed(1)} ${(y.at(dot.y) - 6).toFixed(1)}l6 6l-6 6l-6 -6z`, fill: dot.hollow ? "var(--paper)" : colour(dot.i), stroke: dot.hollow ? colour(dot.i) : "var(--paper)", "stroke-width": 1.5 },

@@ -116,7 +116,7 @@ def test_curves_differ_without_their_colours_and_stand_out(browser, explorer: Ex
     tab.context.close()
 
 
-#: what follows a first look is held back until `proceed` is called: `instead` takes its place
+#: what follows the first sizes is held back until `proceed` is called: `instead` takes its place
 HELD = """() => { const plain = window.fetch; window.fetch = async (...words) => {
   const answer = await plain(...words);
   if (!window.holding || !words[1].body.includes('"kind":"curves"')) return answer;
@@ -125,7 +125,7 @@ HELD = """() => { const plain = window.fetch; window.fetch = async (...words) =>
       this.rest = (this.rest || "") + text;
       for (let end; (end = this.rest.indexOf("\\n")) >= 0; this.rest = this.rest.slice(end + 1)) {
         out.enqueue(this.rest.slice(0, end + 1));
-        if (!this.rest.startsWith('{"look"')) continue;
+        if (!window.holding || !this.rest.startsWith('{"points"')) continue;
         const instead = await new Promise((go) => { window.proceed = go; });
         if (instead) { out.enqueue(instead); out.terminate(); return; }
       }
@@ -133,7 +133,9 @@ HELD = """() => { const plain = window.fetch; window.fetch = async (...words) =>
   return new Response(lines.pipeThrough(new TextEncoderStream()), { status: answer.status }); }; }"""
 
 
-def test_a_first_look_is_drawn_as_one_and_gives_way_to_what_was_measured(browser, tmp_path: Path) -> None:
+def test_first_sizes_are_drawn_before_the_rest_has_come_and_what_fails_behind_them_is_told(
+    browser, tmp_path: Path
+) -> None:
     running = Explorer(tmp_path, "rv-byte", "rv-copy-user-2021", "--src", "3", "--sizes", "1..256")
     tab = browser.new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     tab.set_default_timeout(PATIENT)
@@ -144,32 +146,30 @@ def test_a_first_look_is_drawn_as_one_and_gives_way_to_what_was_measured(browser
         slider = tab.locator("#controls [data-group=core] input[type=range][data-path='cpu.executeBranchDelay']")
 
         def moved(place: int) -> None:
-            """The slider is there, a first look is drawn, and nothing further has come."""
+            """The slider is there, eight sizes are drawn, and nothing further has come."""
             tab.evaluate("() => { window.holding = true; delete document.documentElement.dataset.measured; }")
             slider.evaluate("(e, to) => { e.value = to; e.dispatchEvent(new Event('input')); }", place)
-            tab.wait_for_selector("path.look[data-name=rv-byte]", state="attached")
+            tab.wait_for_selector("#plot circle", state="attached")
 
         moved(9)
-        # Two open marks a size, no curve that counts, no break-even, no verdict but that one follows.
-        assert tab.locator("#plot circle[fill='var(--paper)']").count() == 16
-        assert tab.locator("#plot :is(path.curve, path.ghost, rect.mark)").count() == 0
-        assert tab.locator("#verdict").text_content() == "A first look, of a few measurements: the verdict follows."
+        # Two marks a size, no curve of the machine as it is, and no command yet.
+        assert tab.locator("#plot circle").count() == 16 and tab.locator("#plot path.ghost").count() == 0
         assert tab.locator(SETTLED).count() == 0 and tab.locator("#again[data-stale]").count() == 1
-        assert downloaded(tab, "CSV", tmp_path).read_text().count("\n") == 1
-        assert "A first look, of a few measurements" in downloaded(tab, "SVG", tmp_path).read_text()
+        early = list(csv.DictReader(downloaded(tab, "CSV", tmp_path).read_text().splitlines()))
         tab.evaluate("() => { window.holding = false; window.proceed(); }")
         settled(tab)
-        assert tab.locator("#plot path.look").count() == 0 < tab.locator("#plot rect.mark").count()
+        assert tab.locator("#plot circle").count() == 0 < tab.locator("#plot rect.mark").count()
         found = compared(command_of(tab))
         assert tab.locator(".said").text_content().startswith(found["break_even"][0]["said"].partition("; `find`")[0])
         rows = list(csv.DictReader(downloaded(tab, "CSV", tmp_path).read_text().splitlines()))
         for name in ("rv-byte", "rv-copy-user-2021"):
             assert [float(row[f"{name} cycles"]) for row in rows] == found["cycles"][name]
-        # What fails behind its first look leaves no curve that was never measured.
+        # The first sizes were of all measurements already.
+        assert len(early) == 8 and all(row in rows for row in early)
         moved(5)
         tab.evaluate("""() => { window.holding = false; window.proceed('{"error": "it broke"}\\n'); }""")
-        tab.wait_for_selector("path.look", state="detached")
-        assert tab.locator("#trouble").inner_text() == "it broke" and "look" not in tab.locator("#verdict").inner_text()
+        tab.wait_for_selector("#trouble:has-text('it broke')")
+        assert tab.locator("#trouble").inner_text() == "it broke" and tab.locator(SETTLED).count() == 0
     finally:
         tab.close()
         running.interrupt()

@@ -16,7 +16,6 @@ from breakeven.analysis import traces
 from breakeven.errors import UserError
 from breakeven.explorer import controls, page
 from breakeven.explorer.curves import Curves, curves
-from breakeven.explorer.process import NOW
 from breakeven.explorer.state import PROBES, State, from_link, from_row, to_fragment
 
 
@@ -58,8 +57,6 @@ class Model:
         self.cycles, self.asked = cycles, []
         #: settings and sizes of what was simulated ahead, and behind how many questions
         self.ahead = []
-        #: priorities of first looks; what they say
-        self.looked, self.look = [], None
 
     async def ask(self, call: str, priority: int, **question) -> dict:
         if call == "published":
@@ -67,10 +64,6 @@ class Model:
         if call == "ahead":
             self.ahead.append((len(self.asked), question["settings"], [place[0] for place in question["places"]]))
             raise UserError("beyond the slider's end")
-        if call == "first_look":
-            assert [place[0] for place in question["places"]] == State().coarse()
-            self.looked.append(priority)
-            return self.look
         assert call == "points"
         self.asked.append((priority, [place[0] for place in question["places"]], question["settings"]))
         rows = [[f(size), f(size), 1, True, ""] for size, _, _ in question["places"] for f in self.cycles]
@@ -98,26 +91,6 @@ def test_curves_come_coarse_first_and_end_with_a_break_even_to_the_byte() -> Non
     ghosts = {size for line in lines for size, _ in line.get("ghost", [])}
     assert ghosts >= set(state.sizes()) and lines[-1]["ghost_verdict"]["sentences"]
     assert {settings for _, _, settings in model.asked} == {(), ("cpu.x=1",)}
-
-
-def test_a_first_look_comes_before_the_first_points_for_who_looks_on_and_says_nothing() -> None:
-    model, state = Model(lambda n: 2 * n, lambda n: 700 + n), State()
-    model.look = [[n, n, 1, None, ""] for n in range(16)]
-
-    async def collect(looks: dict | None) -> list[dict]:
-        return [line async for line in curves(model, state, looks=looks)]
-
-    alone, seen = asyncio.run(collect(None)), asyncio.run(collect({}))
-    assert model.looked == [NOW] and "look" not in str(alone)
-    look = dict(seen[0].pop("look"))
-    assert seen[0] == {} and list(look) == state.coarse() and look[1] == model.look[:2]
-    # All else is as without it.
-    assert seen[1:] == alone
-    # One that was taken ahead is shown without a question.
-    taken = asyncio.run(collect({state: [[7, 7, 1, None, ""]] * 16}))
-    assert model.looked == [NOW] and taken[0]["look"][0] == (1, [[7, 7, 1, None, ""]] * 2) and taken[1:] == alone
-    model.look = None
-    assert asyncio.run(collect({})) == alone
 
 
 @pytest.mark.parametrize(("moving", "asked_before"), [(False, 2), (True, 1)])
@@ -227,8 +200,6 @@ def test_what_was_begun_under_the_pointer_goes_on_when_it_is_pressed(asked: str,
         class Slow(Model):
             async def ask(self, call: str, priority: int, **question) -> dict:
                 calls.append(call)
-                if call == "first_look":
-                    return look
                 if call != "ahead":
                     pressed.set()
                     return await super().ask(call, priority, **question)
@@ -242,18 +213,13 @@ def test_what_was_begun_under_the_pointer_goes_on_when_it_is_pressed(asked: str,
             return [line async for line in hub.stream("tab", kind, {"state": state})]
 
         ahead = asyncio.create_task(lines("ahead", "cpu.x=1"))
-        while len(calls) < 2:
+        while not calls:
             await asyncio.sleep(0)
-        first = (await lines("curves", asked))[0]
-        answer = await ahead
-        assert b'"look"' in first and hub._looks == {}
-        return answer, calls
+        await lines("curves", asked)
+        return await ahead, calls
 
-    look = [[1, 1, 1, None, ""]] * 16
     ahead, calls = asyncio.run(collect())
-    assert ahead == [b'{"ahead": true}\n' if goes_on else b'{"replaced": true}\n']
-    # The first look was taken while the pointer came near; another machine has none yet.
-    assert calls[: 3 if goes_on else 4] == ["first_look", "ahead", *([] if goes_on else ["first_look"]), "points"]
+    assert ahead == [b'{"ahead": true}\n' if goes_on else b'{"replaced": true}\n'] and calls[:2] == ["ahead", "points"]
 
 
 def test_a_wrong_output_is_told_and_nothing_else() -> None:
@@ -385,38 +351,26 @@ def test_points_come_in_the_order_of_the_places_though_the_long_ones_run_first()
         ("bonnell", "cpu.dcache.data_latency=9", ["x64-copy-unrolled", "x64-byte"]),
     ],
 )
-def test_a_first_look_is_kept_in_no_store_and_changes_no_point(
+def test_points_are_the_same_with_a_store_and_come_out_of_it_again(
     machine: str, setting: str, names: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("breakeven._engine", reason="the engine is not built")
-    from breakeven.explorer.simulate import FEW, Simulator
+    from breakeven.explorer.simulate import Simulator
 
     places = [(size, 3, 0) for size in (64, 8, 200)]
     question = (machine, [setting], names, places, "warm", "latency")
     plain, simulator = Simulator(None, no_store=True), Simulator(tmp_path / "store.sqlite")
-    look = simulator.first_look(*question)
-    assert look is not None and len(look) == 6 and simulator._engine.simulated == 0
-    assert all(least == median > 0 and not problem for least, median, _, _, problem in look)
-    assert simulator.first_look(*question) == look
     points = simulator.points(*question)["rows"]
-    assert points == plain.points(*question)["rows"] != look and simulator._engine.simulated == 6
-    # All measurements were taken, of an output that was compared.
-    assert plain.first_look(*question) is None is simulator.first_look(*question) and FEW < 21
+    assert points == plain.points(*question)["rows"] and simulator._engine.simulated == 6
     simulator.close()
-    # Points of the store need no look; where most are missing they do.
     again = Simulator(tmp_path / "store.sqlite")
-    more = [(size, 3, 0) for size in (8, 200, 64, 65, 66, 67)]
-    assert again.first_look(*question) is None and again._engine.simulated == 0
-    assert again.first_look(*question[:3], more[:5], *question[4:]) is None
-    assert len(again.first_look(*question[:3], more[1:], *question[4:])) == 10 and again._engine.simulated == 0
+    assert again.points(*question)["rows"] == points and again._engine.simulated == 0
     with pytest.raises(UserError, match="there is no routine 'rv-wird'"):
-        again.first_look(*question[:2], [names[0], "rv-wird"], *question[3:])
-    # Out of order it would be no faster.
-    assert again.first_look("c910", [], ["rv-byte", "rv-word"], places, "warm", "latency") is None
+        again.points(*question[:2], [names[0], "rv-wird"], *question[3:])
     again.close()
 
 
-def test_points_of_several_guests_are_simulated_past_their_stores_and_counted_by_guest(monkeypatch) -> None:
+def test_points_of_several_guests_come_in_their_order_and_are_told_by_their_places(monkeypatch) -> None:
     from types import SimpleNamespace
 
     from breakeven.engines import user_routines
@@ -429,30 +383,34 @@ def test_points_of_several_guests_are_simulated_past_their_stores_and_counted_by
         def __init__(self, number: int) -> None:
             self.number = number
 
-        def missing(self, machine: MachineSpec, records: bytes) -> int:
-            return self.number * len(records) // POINT_BYTES
-
         def open(self, machine: MachineSpec) -> Guest:
             return self
 
-        def simulate(self, records: bytes, threads: int, progress) -> bytes:
+        def run(self, records: bytes, threads: int, progress, on_results) -> bytes:
             parts = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
             progress(len(parts), len(parts))
-            return b"".join(
+            rows = [
                 i.to_bytes(4, "little") + bytes(4) + part[40:48] + self.number.to_bytes(8, "little")
                 + bytes(RESULT_BYTES - 24) for i, part in enumerate(parts)
-            )  # fmt: skip
+            ]  # fmt: skip
+            on_results(b"".join(row[:4] for row in rows), b"".join(rows))
+            return b"".join(rows)
 
     own = {"mine": SimpleNamespace(folder=Path("f"), guest=Path("g"))}
     monkeypatch.setattr(user_routines, "check_harness", lambda file: None)
     monkeypatch.setattr(user_routines, "user_file_by_routine", lambda isa: own)
     engine = user_routines.UserRoutinesEngine(lambda guest: Guest(2 if guest else 1))
-    records, told = pack([Point(name, i) for i, name in enumerate(("a", "mine", "b", "mine", "a"))]), []
-    results = unpack_results(engine.open(MachineSpec("u74")).simulate(records, 0, lambda *done: told.append(done)))
-    assert [(r.index, r.cycles_min, r.cycles_median) for r in results] == [
+    records = pack([Point(name, i) for i, name in enumerate(("a", "mine", "b", "mine", "a"))])
+    told, came = [], []
+    ran = engine.open(MachineSpec("u74")).run(
+        records, 0, lambda *done: told.append(done), lambda which, rows: came.append((which, rows))
+    )
+    assert [(r.index, r.cycles_min, r.cycles_median) for r in unpack_results(ran)] == [
         (0, 0, 1), (1, 1, 2), (2, 2, 1), (3, 3, 2), (4, 4, 1),
     ]  # fmt: skip
-    assert told == [(3, 5), (5, 5)] and engine.missing(MachineSpec("u74"), records) == 3 + 2 * 2
+    assert told == [(3, 5), (5, 5)]
+    assert [[which[at] for at in range(0, len(which), 4)] for which, _ in came] == [[0, 2, 4], [1, 3]]
+    assert [[r.index for r in unpack_results(rows)] for _, rows in came] == [[0, 2, 4], [1, 3]]
 
 
 def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_path: Path, monkeypatch) -> None:

@@ -1,23 +1,19 @@
 // The curves: cycles over size, ghosts of the machine as its file has it, break-evens, the verdict.
-const known = { points: new Map(), look: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], dots: [], host: [], hostOf: "", started: 0, looked: 0, first: 0, grid: 0, all: 0 };
+const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], dots: [], host: [], hostOf: "", started: 0, first: 0, grid: 0, all: 0 };
 
 // `shownFirst`: called when the first sizes are on the screen.
 function startCurves(shownFirst = () => {}) {
   // A slider that moves on before its curves are whole.
-  const moving = known.points.size + known.look.size > 0 && !known.done;
-  const drawn_ = known.points.size ? known.points : known.look;
-  known.old = drawn_.size ? { points: drawn_, routines: known.routines } : known.old;
-  Object.assign(known, { points: new Map(), look: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: known.asked || performance.now(), asked: 0, looked: 0, first: 0, drawing: 0 });
+  const moving = known.points.size > 0 && !known.done;
+  known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
+  Object.assign(known, { points: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: known.asked || performance.now(), asked: 0, first: 0, drawing: 0 });
   document.documentElement.dataset.busy = "1";
-  const coming = machine.coming, started = known.started;
+  const coming = machine.coming;
   machine.coming = null;
   return ask("curves", { coming, moving }, (line) => {
     // Most often there are no measurements: nothing to draw.
     if (!line.dots || line.dots.length + known.dots.length) drawSoon();
-    // Of a few measurements: drawn until all are there, and nothing else.
-    if (line.look) { known.look = new Map(line.look); seen("looked"); drawVerdict(); }
     if (line.points) {
-      known.look = new Map();
       if (!trouble.own) trouble("");
       if (!known.first) { known.old = null; known.first = -1; seen("first", () => { setTimeout(() => performance.mark("first")); shownFirst(); }); }
       for (const [at, rows] of line.points) known.points.set(at, rows);
@@ -31,12 +27,7 @@ function startCurves(shownFirst = () => {}) {
     }
     if (line.done) seen("all", finishedCurves);
     if (line.ghost_verdict) { known.ghostVerdict = line.ghost_verdict; drawVerdict(); }
-  }).then((whole) => {
-    if (whole) delete document.documentElement.dataset.busy;
-    // What failed behind its first look leaves nothing that looks as if it were measured.
-    else if (known.look.size && known.started === started) { known.look = new Map(); drawVerdict(); drawSoon(); }
-    return whole;
-  });
+  }).then((whole) => { if (whole) delete document.documentElement.dataset.busy; return whole; });
 }
 
 // Several lines may come within one frame: the curves are drawn once for all of them.
@@ -54,19 +45,12 @@ function seen(name, then = () => {}) {
 function finishedCurves() {
   delete document.documentElement.dataset.busy;
   drawChanges();
-  document.documentElement.dataset.measured = JSON.stringify({ looked: Math.round(known.looked), first: Math.round(known.first), grid: Math.round(known.grid), all: Math.round(known.all), drawing: Math.round(known.drawing), sizes: known.points.size });
+  document.documentElement.dataset.measured = JSON.stringify({ first: Math.round(known.first), grid: Math.round(known.grid), all: Math.round(known.all), drawing: Math.round(known.drawing), sizes: known.points.size });
 }
-
-const FIRST_LOOK = "A first look, of a few measurements: the verdict follows.";
 
 function drawVerdict() {
   const verdict = known.verdict, place = byId("verdict");
-  place.style.minHeight = known.look.size ? `${place.offsetHeight}px` : "";
-  if (known.look.size) {
-    place.replaceChildren(make("p", { class: "said look" }, FIRST_LOOK));
-    return;
-  }
-  if (!verdict) { place.replaceChildren(); return; }
+  if (!verdict) return;
   if (verdict.failures.length) {
     place.replaceChildren(make("p", { class: "wrong" }, `Wrong output at ${plural(verdict.failures.length, "point")}; the first: ${verdict.failures[0]}`));
     return;
@@ -89,7 +73,7 @@ function linesOf(points, ghost, names = known.routines) {
 
 // Where the lead changes for good; for a dispatcher the threshold where it never does.
 function bandsOf() {
-  if (!known.verdict || known.old || known.look.size) return [];
+  if (!known.verdict || known.old) return [];
   return known.verdict.marks.flatMap((mark) => {
     const i = state.routines.indexOf(mark.challenger), found = [];
     if (mark.stays !== null && mark.stays !== mark.smallest) found.push([mark.stays_lower ?? mark.stays, mark.stays, ""]);
@@ -137,7 +121,6 @@ function drawCurves() {
   if (!place) return;
   const width = Math.max(280, place.clientWidth || 700), height = Math.round(Math.min(440, Math.max(260, width * 0.5)));
   const lines = known.points.size ? [...(state.settings.length ? linesOf(known.ghosts, true) : []), ...linesOf(known.points, false)]
-    : known.look.size ? linesOf(known.look, false).map((line) => ({ ...line, look: true }))
     : known.old ? linesOf(known.old.points, false, known.old.routines).map((line) => ({ ...line, old: true })) : [];
   const labels = { call: "cycles per call", byte: "cycles per byte", rate: "bytes per cycle" };
   drawn = chart(width, height, lines, bandsOf(), { logX: view.lx === "1", logY: view.ly === "1", xlabel: "size (bytes)", ylabel: labels[view.y], dots: dotsOf(),

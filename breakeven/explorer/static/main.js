@@ -80,7 +80,7 @@ function drawQuestion() {
   const pickMachine = (name) => {
     if (isaOf(name) !== machine.isa) state.routines = isaOf(name) === "x86" ? ["x64-copy-unrolled", "x64-copy-erms"] : ["rv-byte", "rv-word"];
     Object.assign(state, { machine: name, settings: [] });
-    known.points = new Map(); known.look = new Map(); known.old = null; known.ghosts = new Map();
+    known.points = new Map(); known.old = null; known.ghosts = new Map();
     drawQuestion();
     refresh("machine");
   };

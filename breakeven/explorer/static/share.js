@@ -30,7 +30,7 @@ async function snapshot(press) {
 }
 
 function svgText() {
-  const words = [`${state.machine}${state.settings.map((text) => ` ${text}`).join("")}, src+${state.src}, dst+${state.dst}, ${state.cache}, ${state.measure}`, ...(known.look.size ? [FIRST_LOOK] : known.verdict ? known.verdict.sentences : [])];
+  const words = [`${state.machine}${state.settings.map((text) => ` ${text}`).join("")}, src+${state.src}, dst+${state.dst}, ${state.cache}, ${state.measure}`, ...(known.verdict ? known.verdict.sentences : [])];
   return pictureOf(drawn.svg, state.routines.map((name, i) => [name, i]).filter(([name]) => !isHidden(name)), words);
 }
 
