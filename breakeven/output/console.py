@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import shutil
 import sys
 import textwrap
@@ -20,8 +21,16 @@ WIDTH = 100
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """One JSON object and nothing else."""
-    print(json.dumps(value, allow_nan=False))
+    """One JSON object and nothing else; a number that there is not (of a point that did not finish) is null."""
+    print(json.dumps(_finite(value), allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_pairs(rows: Sequence[tuple[str, str]], indent: int = 2) -> None:

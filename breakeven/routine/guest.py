@@ -29,10 +29,9 @@ def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, 
 
 def _routines_on(description: dict[str, Any], program: bytes) -> list[Routine]:
     """The routines of a guest with what the described machine lacks for each."""
-    found = []
-    for row in load_engine().routines(program):
-        found.append(Routine(row["name"], row["kind"], row["flags"], _lacking(description, row["flags"])))
-    return found
+    rows = load_engine().routines(program)
+    missing = {flags: _lacking(description, flags) for flags in {row["flags"] for row in rows}}
+    return [Routine(row["name"], row["kind"], row["flags"], missing[row["flags"]]) for row in rows]
 
 
 def _lacking(description: dict[str, Any], flags: int) -> str:

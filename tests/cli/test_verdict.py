@@ -1,6 +1,7 @@
 """Break-evens in words: never an edge of the grid as a threshold, none where one routine leads throughout."""
 
 import json
+import math
 
 import pytest
 
@@ -10,7 +11,7 @@ from breakeven.analysis.crossings import break_even
 from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, span
 from breakeven.cli.comparison_output import comparison_done
 from breakeven.errors import UserError
-from breakeven.output.console import Table, markdown_lines, table_lines
+from breakeven.output.console import Table, markdown_lines, print_json, table_lines
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.sweeps.plot_target import plot_target
 from breakeven.sweeps.spec import SweepSpec
@@ -265,3 +266,8 @@ def test_compare_loads_no_plotting_library():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "rv-word leads rv-byte at every size (8 to 16 B)" in done.stdout
+
+
+def test_what_is_not_a_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"curves": {"a": [1.5, math.nan]}, "ratio": math.inf, "n": 3})
+    assert json.loads(capsys.readouterr().out) == {"curves": {"a": [1.5, None]}, "ratio": None, "n": 3}

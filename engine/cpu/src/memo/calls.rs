@@ -306,7 +306,7 @@ impl Executed {
             && self.n == step.n
             && self.len == step.len
             && self.branch == step.branch
-            && self.uops[..n] == step.uops[..n]
+            && (if n == 1 { self.uops[0] == step.uops[0] } else { self.uops[..n] == step.uops[..n] })
     }
 
     /// Into `out`, without the references.
