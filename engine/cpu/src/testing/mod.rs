@@ -1,6 +1,7 @@
 //! A scripted front end and a small outside world for the cores' tests: a program is a list of instructions that the
 //! test writes down as the pipeline sees them, and the outcome of each branch is scripted too.
 
+pub mod memoized;
 pub mod programs;
 mod rig;
 

@@ -54,6 +54,7 @@ pub fn memory(cfg: MemorySystemConfig) -> MemorySystem {
 pub trait Core {
     fn run(&mut self, ctx: &mut CoreCtx<'_, MockFe, MockBus>, budget: Budget) -> Stop;
     fn collect(&self, sink: &mut StatSink);
+    fn cycles(&self) -> u64;
 }
 
 macro_rules! core {
@@ -64,6 +65,9 @@ macro_rules! core {
             }
             fn collect(&self, sink: &mut StatSink) {
                 <$core>::collect(self, sink);
+            }
+            fn cycles(&self) -> u64 {
+                <$core>::cycles(self)
             }
         }
     )*};

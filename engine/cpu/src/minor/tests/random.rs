@@ -8,6 +8,7 @@ use crate::memo::Memoizable;
 use crate::minor::pipe::{PREDICTIONS, STREAMS};
 use crate::minor::pipeline::Pipeline;
 use crate::testing::cases;
+use crate::testing::memoized::{agree, same, statistics};
 use crate::testing::programs::program;
 
 fn odd_machines() -> Vec<MinorConfig> {
@@ -35,21 +36,6 @@ fn odd_machines() -> Vec<MinorConfig> {
         MinorConfig { enableIdling: false, executeAllowEarlyMemoryIssue: false, ..base() },
         MinorConfig { predictsBranches: false, decodeToExecuteForwardDelay: 5, ..base() },
     ]
-}
-
-/// Every statistic.
-fn statistics(core: &Minor) -> Vec<(String, f64)> {
-    let mut sink = StatSink::new();
-    core.collect(&mut sink);
-    sink.stats.into_iter().map(|s| (s.name, s.value)).collect()
-}
-
-fn same(one: &[(String, f64)], other: &[(String, f64)]) -> Result<(), TestCaseError> {
-    prop_assert_eq!(one.len(), other.len());
-    for (a, b) in one.iter().zip(other) {
-        prop_assert!(a == b || a.1.is_nan() && b.1.is_nan(), "{a:?} {b:?}");
-    }
-    Ok(())
 }
 
 static CASES: AtomicU32 = AtomicU32::new(0);
@@ -102,28 +88,11 @@ proptest! {
 
     #[test]
     fn memoized_and_plain_execution_agree(odd in 0..odd_machines().len(), program in program(), turns in 50..500_usize) {
-        let mut program = program;
-        let back = program.len() - 2;
-        program[back].taken = [vec![true; turns], vec![false]].concat();
-        let run = |on: bool| {
-            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program.clone()));
+        agree(program, turns, |program, on| {
+            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program));
             r.core.memoize(on);
-            let mut stops = vec![];
-            for limit in [3_000, 7_001] {
-                stops.push(r.go(Budget { max_cycles: limit, ..ALL }));
-            }
-            // Slices that may be late.
-            while matches!(stops.last(), Some(Stop::MaxCycles)) {
-                stops.pop();
-                stops.push(r.go(Budget { max_cycles: r.core.cycles() + 500, late_cycles: 1 << 20, ..ALL }));
-            }
-            (stops, r.core.cycles(), r.fe.times.clone(), statistics(&r.core), r.core.memo_statistics())
-        };
-        let (on, off) = (run(true), run(false));
-        prop_assert_eq!(&on.0, &off.0, "{:?}", on.4);
-        prop_assert_eq!(on.1, off.1, "{:?}", on.4);
-        prop_assert_eq!(on.2, off.2);
-        same(&on.3, &off.3)?;
+            r
+        })?;
     }
 }
 

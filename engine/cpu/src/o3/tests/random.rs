@@ -10,6 +10,7 @@ use crate::memo::archive::Written;
 use crate::memo::Memoizable;
 use crate::o3::seq::{LOADS, STORES};
 use crate::testing::cases;
+use crate::testing::memoized::{agree, statistics};
 use crate::testing::programs::program;
 
 fn odd_machines() -> Vec<O3Config> {
@@ -51,13 +52,6 @@ proptest! {
         prop_assert_eq!(r.core.account().total(), r.core.cycles() * width);
         prop_assert!(r.fe.times.windows(2).all(|t| t[0] < t[1]), "time goes back");
     }
-}
-
-/// Every statistic.
-fn statistics(core: &O3) -> Vec<(String, f64)> {
-    let mut sink = breakeven_base::StatSink::new();
-    core.collect(&mut sink);
-    sink.stats.into_iter().map(|s| (s.name, s.value)).collect()
 }
 
 /// Cases of the test below, and those in which no state has been read.
@@ -108,31 +102,11 @@ proptest! {
 
     #[test]
     fn memoized_and_plain_execution_agree(odd in 0..odd_machines().len(), program in program(), turns in 50..500_usize) {
-        let mut program = program;
-        let back = program.len() - 2;
-        program[back].taken = [vec![true; turns], vec![false]].concat();
-        let run = |on: bool| {
-            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program.clone()));
+        agree(program, turns, |program, on| {
+            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program));
             r.core.memoize(on);
-            let mut stops = vec![];
-            for limit in [3_000, 7_001] {
-                stops.push(r.go(Budget { max_cycles: limit, ..ALL }));
-            }
-            // Slices that may be late.
-            while matches!(stops.last(), Some(Stop::MaxCycles)) {
-                stops.pop();
-                stops.push(r.go(Budget { max_cycles: r.core.cycles() + 500, late_cycles: 1 << 20, ..ALL }));
-            }
-            let memo = r.core.memo_statistics();
-            (stops, r.core.cycles(), r.fe.times.clone(), statistics(&r.core), memo)
-        };
-        let (on, off) = (run(true), run(false));
-        prop_assert_eq!(&on.0, &off.0);
-        prop_assert_eq!(on.1, off.1);
-        prop_assert_eq!(on.2, off.2);
-        for (a, b) in on.3.iter().zip(&off.3) {
-            prop_assert!(a == b || a.1.is_nan() && b.1.is_nan(), "{a:?} {b:?} {:?}", on.4);
-        }
+            r
+        })?;
     }
 
     #[test]
