@@ -306,6 +306,7 @@ impl Executed {
             && self.n == step.n
             && self.len == step.len
             && self.branch == step.branch
+            // Most have one micro-op, and comparing slices is a call.
             && (if n == 1 { self.uops[0] == step.uops[0] } else { self.uops[..n] == step.uops[..n] })
     }
 

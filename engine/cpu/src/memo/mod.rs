@@ -224,7 +224,8 @@ impl Memo {
         self.recorder.mode != Mode::Off
     }
 
-    /// What is left of `budget` before the next cycle: a pipeline that is answered does not stop before it has caught up.
+    /// The budget that counts in the next cycle: a pipeline that is answered does not stop before it has caught up with the
+    /// calls that have been made.
     #[inline]
     pub fn budget(&self, budget: Budget) -> Budget {
         if self.recorder.mode == Mode::Answering {
@@ -425,7 +426,7 @@ impl Memo {
             }
             Ended::AtConfiguration => {
                 let records = self.record_from_configuration(pipe, &limits);
-                // What is known of the state looked up has come to something.
+                // Behind a replay this says nothing against the state that was looked up.
                 if !records && self.statistics.replayed == before {
                     self.give_up();
                 }
