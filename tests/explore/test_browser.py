@@ -53,6 +53,8 @@ def page(browser, explorer: Explorer):
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.goto(explorer.address)
     settled(tab)
+    # Parameters come behind the first curves.
+    tab.wait_for_selector("#changes", state="attached", timeout=PATIENT)
     yield tab
     context.close()
     assert not errors
@@ -479,7 +481,8 @@ def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
         live, saved = tab.frame_locator("iframe >> nth=0"), tab.frame_locator("iframe >> nth=1")
         # Of the coarse sizes first, then to the byte.
         live.locator(".said", has_text=f"{view.verdicts[0]}.").wait_for(timeout=PATIENT)
-        assert live.locator("#controls input:not([disabled])").count() and tab.locator("iframe >> nth=1").is_hidden()
+        live.locator("#controls input:not([disabled])").first.wait_for(state="attached", timeout=PATIENT)
+        assert tab.locator("iframe >> nth=1").is_hidden()
         running.close()
         tab.reload()
         saved.locator(".said").wait_for(timeout=PATIENT)
