@@ -40,6 +40,7 @@ EFFECTS = {
     **dict.fromkeys(("forwardFailPenalty", "partialForwardPolicy"), "what failed store forwarding costs"),
     "forwardLatency": "the latency of store forwarding",
     **dict.fromkeys(("l2_size", "l2_assoc", "l2_latency"), "the second-level TLB"),
+    **dict.fromkeys(("fenceLatency", "fenceAfterLoads", "fenceAfterStores"), "what a fence's own work takes"),
     "loopBufferSize": "the loop buffer",
     "macroFusion": "fusion of instructions",
     "microFusion": "fusion of micro-ops",

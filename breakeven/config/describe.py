@@ -21,6 +21,8 @@ from breakeven.config.values import AddrRange, Frequency, Latency, NullObject
 _UNSET = {
     "associativity": 1,
     "slices": 1,
+    "way_predictor_masks": [],
+    "destination_alignment": 1,
     "gem5ReplaysTogether": True,
     "gem5Retranslation": True,
     "gem5RenameUnblocks": True,

@@ -26,6 +26,7 @@ def mode_name(get: Get) -> str:
         return "zero"
     parts = [_ELEMENTS.get(get("min_element"), "")]
     parts.append("coaligned" if get("co_alignment") > 1 else "")
+    parts.append("to_aligned" if get("destination_alignment") > 1 else "")
     parts.append("page_offset" if get("equal_page_offset") or get("min_page_offset") else "")
     parts.append(f"from_{get('min_count')}" if get("min_count") else "")
     parts.append(f"up_to_{get('max_count')}" if get("max_count") != _ANY else "")

@@ -35,7 +35,7 @@ _CORE = {
     "cycles": (
         "fetch1ToFetch2BackwardDelay", "executeBranchDelay", "fetchToDecodeDelay", "decodeToRenameDelay",
         "renameToIEWDelay", "issueToExecuteDelay", "iewToCommitDelay", "commitToFetchDelay", "trapLatency",
-        "forwardLatency", "forwardFailPenalty", "aliasPenalty",
+        "forwardLatency", "forwardFailPenalty", "aliasPenalty", "fenceLatency", "fenceAfterLoads", "fenceAfterStores",
     ),
     "rules": (
         "executeAllowEarlyMemoryIssue", "needsTSO", "tsoStoresInFlight", "storesLeaveOnMiss", "partialForwardPolicy",

@@ -106,6 +106,14 @@ LATER = "came later, or never"
 WALK_CACHES = assumed({"pml4e": 4, "pdpte": 8, "pde": 32}, "as ChampSim, a simulator of Intel's cores, has it")
 
 
+def fences(cpu, latency, after_loads=0, after_stores=0):
+    """What the own work of a fence of loads and stores takes: cycles from its dispatch, from the last older load's commit,
+    and from the cycle in which the last older store is in the cache."""
+    cpu.fenceLatency = latency
+    cpu.fenceAfterLoads = after_loads
+    cpu.fenceAfterStores = after_stores
+
+
 def walk_caches(cpu, pml4e, pdpte, pde):
     """Entries of the upper page-table levels that each walker keeps."""
     for tlb in (cpu.mmu.itb, cpu.mmu.dtb):

@@ -57,7 +57,7 @@ pub enum Clusivity {
     MostlyExcl,
 }
 
-/// gem5 `Cache` (and the parameters that are ours: `bandwidth`, `write_allocate`).
+/// gem5 `Cache` (and the parameters that are ours: `bandwidth`, `slices`, `way_predictor_masks`, `write_allocate`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheConfig {
     /// The object's path: where its statistics go.
@@ -85,6 +85,10 @@ pub struct CacheConfig {
     pub bandwidth: u32,
     /// Write misses fetch the line (else they go below).
     pub write_allocate: bool,
+    /// A way predictor that knows a line by a hash of its address, a bit of it the parity of the address bits in each of these
+    /// masks: of two lines of a set with the same hash, the one filled last pushes the other out. None: it compares addresses.
+    /// AMD's first levels since Zen (Lipp et al., "Take A Way", 2020) hash linear addresses; here they are physical.
+    pub way_predictor_masks: Vec<u64>,
     /// Hardware prefetchers of this cache, in the order of gem5's `MultiPrefetcher`; none: nothing is prefetched.
     pub prefetchers: Vec<PrefetcherConfig>,
     pub mem_side: Link,

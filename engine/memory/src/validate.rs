@@ -93,6 +93,8 @@ fn validate_cache(e: &mut Errors, c: &CacheConfig, line: u32) {
     }
     let ok = c.demand_mshr_reserve <= c.mshrs;
     e.check(ok, p, "demand_mshr_reserve", format!("is {}, more than mshrs ({})", c.demand_mshr_reserve, c.mshrs));
+    let masks = c.way_predictor_masks.len();
+    e.check(masks <= 64, p, "way_predictor_masks", format!("are {masks}, must be 64 at most"));
     e.range(p, "prefetcher", c.prefetchers.len() as u64, 0, 16);
     let ok = c.prefetchers.is_empty() || c.mshrs > c.demand_mshr_reserve.saturating_add(1);
     let what = format!(

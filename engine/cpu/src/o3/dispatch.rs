@@ -216,6 +216,9 @@ impl Dispatch {
         if in_lsq && !lsq.dispatch(seq, &io.ring) {
             pending += 1;
         }
+        if flags.any(BARRIER) {
+            io.ring.set_ready_at(seq, lsq.barrier_ready_at(now));
+        }
         if flags.any(UopFlags::NON_SPECULATIVE | BARRIER | UopFlags::MEM) && only_when_oldest(io, lsq, seq, flags) {
             bits |= State::NON_SPEC;
             pending += 1;

@@ -214,7 +214,7 @@ impl Execute {
         }
         let event = io.event_of(seq);
         if flags.any(BARRIER) && !flags.any(UopFlags::TRAP) {
-            let at = Lsq::execute_barrier(flags, cx, when);
+            let at = lsq.execute_barrier(seq, &io.ring, cx, when);
             if at > when.cycle {
                 self.finishes.push(when.cycle, at, event);
                 return false;

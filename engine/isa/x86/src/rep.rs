@@ -42,6 +42,7 @@ impl StringMode {
             && j.size >= self.min_element
             && (self.backwards || !j.backwards)
             && ends & (u64::from(self.co_alignment) - 1) == 0
+            && j.dst & (u64::from(self.destination_alignment) - 1) == 0
             && (!j.movs || j.dst.abs_diff(j.src) >= u64::from(self.min_distance))
             && (!j.movs || self.takes_offset(j.dst.wrapping_sub(j.src) & 0xfff))
     }

@@ -33,6 +33,8 @@ pub struct StringMode {
     pub backwards: bool,
     /// Both addresses are multiples of this.
     pub co_alignment: u8,
+    /// The destination is.
+    pub destination_alignment: u8,
     /// The addresses are at least this far apart.
     pub min_distance: u32,
     /// Destination less source, in the low 12 bits, is at least this.
@@ -66,6 +68,7 @@ impl Default for StringMode {
             min_element: 1,
             backwards: false,
             co_alignment: 1,
+            destination_alignment: 1,
             min_distance: 0,
             min_page_offset: 0,
             equal_page_offset: false,
@@ -109,7 +112,11 @@ impl RepConfig {
                 if m.block != 0 && (!m.block.is_power_of_two() || !(8..=64).contains(&m.block)) {
                     return bad(k, format!("block is {}; use 0 (elements) or a power of two from 8 to 64", m.block));
                 }
-                for (what, v) in [("co_alignment", m.co_alignment), ("alignment", m.alignment)] {
+                for (what, v) in [
+                    ("co_alignment", m.co_alignment),
+                    ("destination_alignment", m.destination_alignment),
+                    ("alignment", m.alignment),
+                ] {
                     if !v.is_power_of_two() {
                         return bad(k, format!("{what} is {v}; use a power of two, 1 for any address"));
                     }

@@ -279,6 +279,7 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         is_read_only: o.bool_or("is_read_only", false),
         bandwidth: o.u32_or("bandwidth", 0, 0..=1 << 20),
         write_allocate: o.bool_or("write_allocate", true),
+        way_predictor_masks: o.ints("way_predictor_masks", 1..=u64::MAX),
         prefetchers: o.opt_ref("prefetcher").map(prefetch::prefetchers).unwrap_or_default(),
         mem_side,
     }

@@ -102,6 +102,9 @@ fn lsq(cpu: Obj) -> LsqConfig {
         tsoStoresInFlight: cpu.u32_or("tsoStoresInFlight", gem5s.tsoStoresInFlight, ANY),
         aliasCheckBits: cpu.u32_or("aliasCheckBits", gem5s.aliasCheckBits, ANY),
         aliasPenalty: cpu.u32_or("aliasPenalty", gem5s.aliasPenalty, ANY),
+        fenceLatency: cpu.u32_or("fenceLatency", gem5s.fenceLatency, ANY),
+        fenceAfterLoads: cpu.u32_or("fenceAfterLoads", gem5s.fenceAfterLoads, ANY),
+        fenceAfterStores: cpu.u32_or("fenceAfterStores", gem5s.fenceAfterStores, ANY),
         storesLeaveOnMiss: cpu.bool_or("storesLeaveOnMiss", gem5s.storesLeaveOnMiss),
     }
 }

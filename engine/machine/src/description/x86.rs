@@ -174,6 +174,7 @@ fn string_mode(m: Obj) -> StringMode {
         min_element: m.u32_or("min_element", 1, 1..=8) as u8,
         backwards: m.bool_or("backwards", false),
         co_alignment: power("co_alignment"),
+        destination_alignment: power("destination_alignment"),
         min_distance: m.u32_or("min_distance", 0, 0..=any),
         min_page_offset: m.u32_or("min_page_offset", 0, 0..=4095) as u16,
         equal_page_offset: m.bool_or("equal_page_offset", false),

@@ -88,7 +88,7 @@ impl Cache {
                 first_level,
             },
             clock,
-            tags: Tags::new(c.size, c.assoc, line_bytes, c.replacement),
+            tags: Tags::new(c.size, c.assoc, line_bytes, c.replacement, &c.way_predictor_masks),
             mshrs: MshrFile::new(c.mshrs, c.tgts_per_mshr),
             writes: WriteBuffer::new(c.write_buffers),
             stats: CacheStats::default(),

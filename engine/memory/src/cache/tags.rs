@@ -30,6 +30,8 @@ pub(crate) struct Tags {
     /// When each line's data is there.
     ready: Vec<Tick>,
     replacement: Replacement,
+    /// Of the way predictor ([`crate::config::CacheConfig::way_predictor_masks`]).
+    masks: Box<[u64]>,
     /// The line used or filled last: most accesses are to it again, and its replacement state is up to date.
     recent: usize,
     /// Where lines were last found, by the low bits of their number: hints, each compared with the line before it is used.
@@ -46,6 +48,7 @@ impl Clone for Tags {
             words: self.words.clone(),
             ready: self.ready.clone(),
             replacement: self.replacement.clone(),
+            masks: self.masks.clone(),
             touched: self.touched.clone(),
             hints: self.hints.clone(),
             ..*self
@@ -77,7 +80,7 @@ impl Clone for Tags {
 }
 
 impl Tags {
-    pub fn new(size: u64, ways: u32, line_bytes: u32, kind: Kind) -> Self {
+    pub fn new(size: u64, ways: u32, line_bytes: u32, kind: Kind, masks: &[u64]) -> Self {
         let ways = ways as usize;
         let sets = size / (ways as u64 * u64::from(line_bytes));
         let lines = sets as usize * ways;
@@ -90,6 +93,7 @@ impl Tags {
             words: vec![0; lines],
             ready: vec![Tick::ZERO; lines],
             replacement: Replacement::new(kind, sets as usize, ways),
+            masks: masks.into(),
             recent: 0,
             hints: Box::new([0; HINTS]),
             origin: 0,
@@ -209,12 +213,24 @@ impl Tags {
         was
     }
 
-    /// Puts the line of `addr` in, where the policy says: in the place of an invalid one or of its victim.
+    /// The way of the line of `set` that the way predictor takes for that of `addr`.
+    #[cold]
+    fn same_hash(&self, set: usize, addr: PhysAddr) -> Option<usize> {
+        let agrees = |word: u64| self.masks.iter().all(|mask| ((word ^ addr.0) & mask).count_ones() % 2 == 0);
+        let lines = &self.words[set * self.ways..(set + 1) * self.ways];
+        lines.iter().position(|&word| word & VALID != 0 && agrees(word & self.line_mask))
+    }
+
+    /// Puts the line of `addr` in, where the policy says: in the place of an invalid one or of its victim; with a way
+    /// predictor in the place of the line that it could not tell from this one.
     pub fn insert(&mut self, addr: PhysAddr, ready: Tick, dirty: bool) -> (usize, Option<Victim>) {
         let set = self.set(addr);
         let base = set * self.ways;
-        let free = self.words[base..base + self.ways].iter().position(|&w| w & VALID == 0);
-        let way = self.replacement.place(set, free);
+        let same = if self.masks.is_empty() { None } else { self.same_hash(set, self.line(addr).addr()) };
+        let way = same.unwrap_or_else(|| {
+            let free = self.words[base..base + self.ways].iter().position(|&w| w & VALID == 0);
+            self.replacement.place(set, free)
+        });
         let index = base + way;
         let old = self.words[index];
         let victim = (old & VALID != 0).then_some(Victim { line: self.line(PhysAddr(old)), dirty: old & DIRTY != 0 });
@@ -263,7 +279,7 @@ mod tests {
 
     #[test]
     fn fills_invalid_ways_first_then_evicts() {
-        let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
+        let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru, &[]);
         assert_eq!(t.insert(PhysAddr(0x1000), Tick(5), false).1, None);
         assert_eq!(t.insert(PhysAddr(0x1080), Tick(6), true).1, None);
         let (_, v) = t.insert(PhysAddr(0x1100), Tick(7), false);
@@ -280,7 +296,7 @@ mod tests {
 
     #[test]
     fn sets_need_not_be_a_power_of_two() {
-        let mut t = Tags::new(3 * 2 * 64, 2, 64, Kind::Lru);
+        let mut t = Tags::new(3 * 2 * 64, 2, 64, Kind::Lru, &[]);
         (0..6).for_each(|i| assert_eq!(t.insert(PhysAddr(i * 64), Tick(0), false).1, None));
         assert!((0..6).all(|i| t.find(PhysAddr(i * 64 + 63)).is_some()));
         assert_eq!(t.audit(), Ok(()));
@@ -289,7 +305,7 @@ mod tests {
     #[test]
     fn going_back_to_a_snapshot_leaves_no_trace() {
         for kind in [Kind::Lru, Kind::Fifo, Kind::TreePlru, Kind::Random { seed: 3, any_way: false }] {
-            let mut snapshot = Tags::new(70 * 2 * 64, 2, 64, kind);
+            let mut snapshot = Tags::new(70 * 2 * 64, 2, 64, kind, &[]);
             for i in 0..90 {
                 snapshot.insert(PhysAddr(i * 64), Tick(i), i % 2 == 0);
             }
@@ -320,8 +336,27 @@ mod tests {
     }
 
     #[test]
+    fn of_two_lines_that_the_way_predictor_cannot_tell_apart_the_last_stays() {
+        let masks = [1 << 12 | 1 << 27, 1 << 13 | 1 << 26];
+        let both_stay = |apart: u64| {
+            let mut t = Tags::new(2 * 4 * 64, 4, 64, Kind::Lru, &masks);
+            t.insert(PhysAddr(0x1000), Tick(5), true);
+            let (_, victim) = t.insert(PhysAddr(0x1000 ^ apart), Tick(6), false);
+            assert_eq!(t.audit(), Ok(()));
+            assert!(t.find(PhysAddr(0x1000 ^ apart)).is_some());
+            assert_eq!(t.find(PhysAddr(0x1000)).is_some(), victim.is_none());
+            assert!(victim.is_none_or(|v| v.dirty && v.line == LineAddr::of(PhysAddr(0x1000), 64)));
+            victim.is_none()
+        };
+        assert!([1 << 12, 1 << 27, 1 << 12 | 1 << 13, 1 << 12 | 1 << 26].into_iter().all(both_stay));
+        assert!(![1 << 12 | 1 << 27, 1 << 13 | 1 << 26, 1 << 14, 1 << 12 | 1 << 27 | 1 << 14].into_iter().any(both_stay));
+        // Another set's lines are no matter.
+        assert!(both_stay(1 << 6));
+    }
+
+    #[test]
     fn the_audit_sees_a_duplicate() {
-        let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
+        let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru, &[]);
         t.insert(PhysAddr(0x1000), Tick(5), false);
         t.insert(PhysAddr(0x1000), Tick(5), false);
         assert!(t.audit().is_err());

@@ -31,6 +31,7 @@ pub fn cache(path: &str, size: u64, latency: u32, mshrs: u32, targets: u32, mem_
         is_read_only: false,
         bandwidth: 0,
         write_allocate: true,
+        way_predictor_masks: Vec::new(),
         prefetchers: Vec::new(),
         mem_side,
     }

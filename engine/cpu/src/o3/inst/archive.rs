@@ -185,7 +185,8 @@ impl InstRing {
             }
         }
         waiting.iter_mut().for_each(|operand| self.archive_operand(operand, a));
-        if state.intersects(State::DONE) {
+        const BARRIER: UopFlags = UopFlags::READ_BARRIER.union(UopFlags::WRITE_BARRIER);
+        if state.intersects(State::DONE) || uop.flags.any(BARRIER) {
             a.cycle(ready_at);
         }
     }

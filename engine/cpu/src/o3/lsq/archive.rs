@@ -46,6 +46,7 @@ impl Lsq {
             pending,
             replays,
             stalled,
+            fence_after,
             counts: _,
             store_log: _,
         } = self;
@@ -75,6 +76,7 @@ impl Lsq {
         } else {
             *stalled = None;
         }
+        a.cycle(fence_after);
     }
 
     /// What of addresses the queue looks at.

@@ -32,6 +32,13 @@ pub struct LsqConfig {
     pub aliasCheckBits: u32,
     /// Cycles a load loses to a false match.
     pub aliasPenalty: u32,
+    /// A fence of both loads and stores (`mfence`, `fence rw,rw`) completes this many cycles after its dispatch at the
+    /// earliest. Its own work so overlaps with what it waits for: of a short body between two fences, that much is hidden.
+    pub fenceLatency: u32,
+    /// ... and this many after the last older load has left the load queue, committed,
+    pub fenceAfterLoads: u32,
+    /// ... and this many after the last older store has been written to the cache.
+    pub fenceAfterStores: u32,
 }
 
 impl Default for LsqConfig {
@@ -44,6 +51,9 @@ impl Default for LsqConfig {
             storesLeaveOnMiss: false,
             aliasCheckBits: 0,
             aliasPenalty: 0,
+            fenceLatency: 0,
+            fenceAfterLoads: 0,
+            fenceAfterStores: 0,
         }
     }
 }
@@ -59,6 +69,9 @@ impl LsqConfig {
             ("tsoStoresInFlight", self.tsoStoresInFlight, 0, 1024),
             ("aliasCheckBits", self.aliasCheckBits, 0, 32),
             ("aliasPenalty", self.aliasPenalty, 0, 10_000),
+            ("fenceLatency", self.fenceLatency, 0, 10_000),
+            ("fenceAfterLoads", self.fenceAfterLoads, 0, 10_000),
+            ("fenceAfterStores", self.fenceAfterStores, 0, 10_000),
         ] {
             if !(low..=high).contains(&value) {
                 errors.push(ConfigError::new(format!("{path}.{name}"), format!("is {value}; must be {low} to {high}")));

@@ -131,6 +131,8 @@ pub struct Lsq {
     /// Loads that wait for a store that has part of their data, and which store must be sent for them to try again.
     replays: Vec<Replay>,
     stalled: Option<Stalled>,
+    /// A fence that executes completes in this cycle at the earliest, by what it waited for.
+    fence_after: Cycle,
     counts: Counts,
     /// Sequence number and cycle of each store that has been written to the cache; kept only when asked for.
     store_log: Option<Vec<(Seq, Cycle)>>,
@@ -181,6 +183,7 @@ impl Lsq {
             pending: Vec::with_capacity(queues),
             replays: Vec::with_capacity(queues),
             stalled: None,
+            fence_after: Cycle::ZERO,
             counts: Counts::default(),
             store_log: None,
         }
@@ -253,14 +256,27 @@ impl Lsq {
         }
     }
 
-    /// A barrier executes; the cycle in which it writes back: when the write-combining buffers are empty, if it orders stores.
+    /// A barrier executes; the cycle in which it writes back: when the write-combining buffers are empty, if it orders stores,
+    /// and a fence's own work is done.
     #[inline]
-    pub fn execute_barrier<X: Outside>(flags: UopFlags, cx: &mut X, when: &When) -> Cycle {
+    pub fn execute_barrier<X: Outside>(&self, seq: Seq, ring: &InstRing, cx: &mut X, when: &When) -> Cycle {
+        const FENCE: UopFlags =
+            UopFlags::READ_BARRIER.union(UopFlags::WRITE_BARRIER).union(UopFlags::FIRST).union(UopFlags::LAST);
+        let flags = ring.flags(seq);
+        let mut at = when.cycle;
         if flags.any(UopFlags::WRITE_BARRIER) {
-            when.cycle_of(cx.flush_write_combining(when.tick))
-        } else {
-            when.cycle
+            at = when.cycle_of(cx.flush_write_combining(when.tick));
         }
+        if flags.contains(FENCE) {
+            at = at.max(ring.ready_at(seq)).max(self.fence_after);
+        }
+        at
+    }
+
+    /// The first cycle in which a barrier dispatched in cycle `now` may write back.
+    #[inline]
+    pub fn barrier_ready_at(&self, now: Cycle) -> Cycle {
+        now + u64::from(self.rules.cfg.fenceLatency)
     }
 
     /// The violation that the last `execute` of a store found, once: the oldest load. The two are of one store set from now on.
@@ -279,7 +295,11 @@ impl Lsq {
 
     /// What arrives up to this cycle (ends of walks, the cache taking accesses again, responses for stores), before the stages.
     pub fn events<X: Outside>(&mut self, cx: &mut X, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
-        self.stores.retire_written(when.cycle);
+        let written = self.stores.retire_written(when.cycle);
+        let after = self.rules.cfg.fenceAfterStores;
+        if after > 0 && written {
+            self.fence_after = self.fence_after.max(when.cycle + u64::from(after));
+        }
         if self.dcache_port.pending_until <= when.cycle {
             self.end_pending(cx, when, ring, out);
         }
@@ -312,8 +332,12 @@ impl Lsq {
     /// Everything up to and including `seq` has committed: those loads leave, those stores may be written.
     /// Called at most once a cycle, `commitToIEWDelay` after commit, after `tick`.
     #[inline]
-    pub fn commit(&mut self, seq: Seq) {
-        self.loads.commit(seq);
+    pub fn commit(&mut self, seq: Seq, now: Cycle) {
+        let left = self.loads.commit(seq);
+        let after = self.rules.cfg.fenceAfterLoads;
+        if after > 0 && left {
+            self.fence_after = self.fence_after.max(now + u64::from(after));
+        }
         self.stores.commit(seq);
     }
 

@@ -239,9 +239,10 @@ impl Stores {
         }
     }
 
-    /// Stores whose response has come, or that a fill buffer has taken, leave in order.
+    /// Stores whose response has come, or that a fill buffer has taken, leave in order. Whether one has, or the last line came.
     #[inline]
-    pub fn retire_written(&mut self, now: Cycle) {
+    pub fn retire_written(&mut self, now: Cycle) -> bool {
+        let (head, in_fills) = (self.head, self.in_fills);
         while self.next_leaves() <= now {
             self.head += 1;
             // One that waited for those before it may go now.
@@ -251,6 +252,7 @@ impl Stores {
             self.in_fills = Cycle::ZERO;
             self.may_send |= self.sent < self.committed;
         }
+        (head, in_fills) != (self.head, self.in_fills)
     }
 
     /// When a store that the cache answers at `at` counts as written.

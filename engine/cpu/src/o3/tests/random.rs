@@ -33,7 +33,15 @@ fn odd_machines() -> Vec<O3Config> {
             quirks: Gem5Quirks::ALL,
             needsTSO: true,
             cacheStorePorts: 1,
-            lsq: lsq::LsqConfig { tsoStoresInFlight: 1, aliasCheckBits: 5, aliasPenalty: 3, ..Default::default() },
+            lsq: lsq::LsqConfig {
+                tsoStoresInFlight: 1,
+                aliasCheckBits: 5,
+                aliasPenalty: 3,
+                fenceLatency: 17,
+                fenceAfterLoads: 5,
+                fenceAfterStores: 9,
+                ..Default::default()
+            },
             ..base()
         },
     ]

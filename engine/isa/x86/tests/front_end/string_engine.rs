@@ -107,6 +107,12 @@ fn the_first_mode_that_fits_takes_it() {
         let t = copy(p6.clone(), src, dst, count, 8);
         assert_eq!((t.loads, t.cycles), (count as u32, 2 * count as u32));
     }
+    // The destination alone.
+    let fast = StringMode { co_alignment: 1, destination_alignment: 32, ..fast };
+    let to_aligned = RepConfig { movs: vec![fast, slow], stos: Vec::new() };
+    for (src, dst, loads) in [(SRC + 4, DST + 64, 8), (SRC + 4, DST + 16, 64), (SRC + 16, DST + 16, 64)] {
+        assert_eq!(copy(to_aligned.clone(), src, dst, 64, 8).loads, loads);
+    }
     // Overlapping right ahead of itself: each element sees the one before, whatever the mode.
     let near = StringMode { block: 64, ..StringMode::default() };
     let mut m = Machine::with(&X86Config { rep: one(near), ..X86Config::default() });

@@ -279,6 +279,34 @@ fn a_fence_waits_for_what_the_write_combining_buffers_hold() {
 }
 
 #[test]
+fn a_fences_own_work_overlaps_with_what_it_waits_for() {
+    let fence_done = |cfg: &O3Config, before: &[Op], at| {
+        let mut rig = Rig::new(cfg);
+        for op in before {
+            rig.dispatch(*op);
+        }
+        let fence = rig.dispatch(fence(at));
+        rig.commit(fence - 1, 15);
+        rig.run_to(100);
+        rig.done[fence as usize]
+    };
+    // Dispatched in cycle 0.
+    let latency = with(|c| c.lsq.fenceLatency = 30);
+    assert_eq!([20, 30, 40].map(|at| fence_done(&latency, &[], at)), [30, 30, 40]);
+    // The load leaves in 15; the store is sent in 16 and written in 18.
+    let after_loads = with(|c| c.lsq.fenceAfterLoads = 5);
+    assert_eq!([18, 30].map(|at| fence_done(&after_loads, &[load(DATA, 8, 10)], at)), [20, 30]);
+    assert_eq!(fence_done(&after_loads, &[store(DATA, 8, 10)], 13), 13);
+    let after_stores = with(|c| c.lsq.fenceAfterStores = 9);
+    assert_eq!([20, 30].map(|at| fence_done(&after_stores, &[store(DATA, 8, 10)], at)), [27, 30]);
+    assert_eq!(fence_done(&after_stores, &[load(DATA, 8, 10)], 13), 13);
+    // A barrier that is a part of an instruction takes nothing of its own.
+    let mut part = fence(20);
+    part.flags = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER | UopFlags::FIRST;
+    assert_eq!(done(&latency, &[part]), [20]);
+}
+
+#[test]
 fn a_squashed_fence_holds_nobody() {
     let mut rig = Rig::new(&plain());
     rig.dispatch(load(DATA, 8, 10));

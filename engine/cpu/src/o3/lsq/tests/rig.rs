@@ -68,7 +68,8 @@ pub fn prefetch(vaddr: u64, at: u64) -> Op {
 }
 /// A fence that executes at `at`.
 pub fn fence(at: u64) -> Op {
-    Op { flags: UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER, mem: MemRef::default(), pc: 0, at }
+    let whole = UopFlags::FIRST | UopFlags::LAST;
+    Op { flags: UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER | whole, mem: MemRef::default(), pc: 0, at }
 }
 
 /// Data memory only, behind a cache with `mshrs` when that is not 0.
@@ -97,6 +98,7 @@ fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
         is_read_only: false,
         bandwidth: 0,
         write_allocate: true,
+        way_predictor_masks: Vec::new(),
         prefetchers: vec![],
         mem_side: Link::Memory(0),
     };
@@ -174,6 +176,7 @@ impl Rig {
         self.ring.place(seq, &uop, &op.mem, op.pc, &Default::default());
         self.done.push(0);
         self.executed.push(0);
+        self.ring.set_ready_at(seq, self.lsq.barrier_ready_at(Cycle(self.cycle)));
         if self.lsq.dispatch(seq, &self.ring) {
             self.executes.push((op.at.max(self.cycle + 1), seq));
         }
@@ -217,7 +220,7 @@ impl Rig {
         for seq in Self::due(&mut self.executes, now) {
             self.executed[seq.0 as usize] = now;
             if !self.ring.flags(seq).any(UopFlags::MEM) {
-                let at = Lsq::execute_barrier(self.ring.flags(seq), &mut cx, &when);
+                let at = self.lsq.execute_barrier(seq, &self.ring, &mut cx, &when);
                 self.writes_back.push((at.0, seq));
                 continue;
             }
@@ -243,7 +246,7 @@ impl Rig {
         }
         self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at.0, seq)));
         for seq in Self::due(&mut self.commits, now) {
-            self.lsq.commit(seq);
+            self.lsq.commit(seq, Cycle(now));
         }
         self.written.extend(self.lsq.take_store_log().into_iter().map(|(seq, at)| (seq.0, at.0)));
     }
