@@ -37,6 +37,7 @@ from machines.x86_silicon import (
     SiliconCache,
     StorePorts,
     dividers,
+    fences,
     hardware_core,
     intel_microcode,
     ops,
@@ -276,6 +277,10 @@ def ours(cpu, dcache, l2, code):
     """What a real gem5 cannot express; `code`: its microcode."""
     hardware_core(cpu, code)
     cpu.loopBufferSize = calibrated(576, "goldencove/idq_size", "four bytes of code a micro-op")
+    fences(
+        cpu,
+        **calibrated({"latency": 8, "after_stores": 7}, "goldencove/mfence", "2 cycles are hidden, none behind stores"),
+    )
     cpu.forwardLatency = calibrated(2, "goldencove/stlf_latency", "with the store's and the load's own cycles, 5")
     cpu.partialForwardPolicy = sourced("penalty", "goldencove/stlf_fail_penalty")
     cpu.forwardFailPenalty = calibrated(8, "goldencove/stlf_fail_penalty", "with the store's way to the cache, 15")

@@ -107,8 +107,8 @@ WALK_CACHES = assumed({"pml4e": 4, "pdpte": 8, "pde": 32}, "as ChampSim, a simul
 
 
 def fences(cpu, latency, after_loads=0, after_stores=0):
-    """What the own work of a fence of loads and stores takes: cycles from its dispatch, from the last older load's commit,
-    and from the cycle in which the last older store is in the cache."""
+    """What the own work of a fence of loads and stores takes: cycles from its dispatch, from the last older load's
+    commit, and from the cycle in which the last older store is in the cache."""
     cpu.fenceLatency = latency
     cpu.fenceAfterLoads = after_loads
     cpu.fenceAfterStores = after_stores

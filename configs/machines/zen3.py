@@ -3,8 +3,8 @@
 Ports are functional units: four compute, three generate addresses (three loads or two stores a cycle; of vectors two
 and one), four vector pipes. The schedulers are one queue of their joint size. REP MOVS is fast unless the destination
 lies 1 to 15 bytes behind the source modulo 4 KiB: then it goes by element. Not modelled: loads that take their store's
-data at renaming (memfile), stores that cross 32 bytes, that stores of different lines take turns, the micro-op cache
-(fetch brings 64 bytes a cycle at any time), three-component lea.
+data at renaming (memfile), stores that cross 32 bytes, that stores of different lines take turns, the op cache
+beyond loops (fetch brings 64 bytes a cycle at any time), three-component lea.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -32,6 +32,7 @@ from machines.x86_silicon import (
     MEMORY_SIZE,
     SiliconCache,
     dividers,
+    fences,
     hardware_core,
     ops,
     silicon_board,
@@ -132,7 +133,10 @@ class Zen3FUPool(FUPool):
 
 
 class Zen3BranchPredictor(LTAGE):
-    btb = SimpleBTB(numEntries=calibrated(4096, "zen3/btb", "the largest power of two in it"))
+    btb = SimpleBTB(
+        numEntries=calibrated(6656, "zen3/btb", "6.5 K, the second level's"),
+        associativity=assumed(13, "512 sets"),
+    )
     ras = ReturnAddrStack(numEntries=sourced(32, "zen3/btb"))
 
 
@@ -198,27 +202,53 @@ class L3Bus(L2XBar):
     width = assumed(32, "as its guide has it")
 
 
-STARTUP_UOPS = calibrated(100, "zen3/rep_movs_startup", "20 cycles and some for the bytes, four a cycle")
+ANY = 4294967295
+#: Micro-ops that begin a REP MOVSB: of less than 128 bytes; of more; of more to what is no multiple of 32.
+BYTES = calibrated(
+    {"short": 85, "long": 110, "misaligned": 170},
+    "zen3/rep_movs_startup_long",
+    "alone 28 cycles up to 127 bytes, 41 of 128, 56 to other destinations",
+)
+#: ... and one of wider elements, of up to so many bytes (the keys)
+WIDE = calibrated(
+    {95: 85, 255: 120, ANY: 165}, "zen3/rep_movs_startup_wide", "alone 31 cycles of 64 bytes, 47 of 128, 61 of 256"
+)
+STARTUP_UOPS = calibrated(85, "zen3/rep_movs_startup_long", "as a short REP MOVSB's")
+#: cycles before the first of bytes that are copied one by one
+ONE_BY_ONE = calibrated(135, "zen3/rep_movs_by_element", "one byte makes 164")
 
 
-def fast(bytes_per_cycle, block, **conditions):
+def fast(startups, bytes_per_cycle, block, **conditions):
+    return [
+        objects.X86StringMode(
+            max_bytes=limit,
+            startup_uops=startup,
+            block=block,
+            bytes_per_cycle=bytes_per_cycle,
+            whole_lines=assumed(True, "as Intel's"),
+            **conditions,
+        )
+        for limit, startup in startups.items()
+    ]
+
+
+def byte_copies(startups, bytes_per_cycle, block, **conditions):
+    to_aligned = sourced(32, "zen3/rep_movs_startup_long")
+    return [
+        *fast({127: startups["short"]}, bytes_per_cycle, block, **conditions),
+        *fast({ANY: startups["long"]}, bytes_per_cycle, block, destination_alignment=to_aligned, **conditions),
+        *fast({ANY: startups["misaligned"]}, bytes_per_cycle, block, **conditions),
+    ]
+
+
+def by_element(**conditions):
+    """What the fast way does not take: an element a cycle."""
     return objects.X86StringMode(
-        startup_uops=STARTUP_UOPS,
-        block=block,
-        bytes_per_cycle=bytes_per_cycle,
-        whole_lines=assumed(True, "as Intel's"),
-        **conditions,
-    )
-
-
-def by_element():
-    """Whatever the fast way does not take: an element a cycle."""
-    return objects.X86StringMode(
-        backwards=sourced(True, "zen3/rep_movs_fast_conditions"),
         block=assumed(0, "microcode by element"),
         element_cycles=assumed(1, "microcode by element"),
         element_uops=assumed(2, "microcode by element"),
         startup_uops=STARTUP_UOPS,
+        **conditions,
     )
 
 
@@ -228,10 +258,16 @@ STOS = sourced(29.2, "zen3/rep_stos_bytes_per_cycle")
 
 
 BLOCK = assumed(32, "a vector register")
+#: pairs of address bits; their parities are the way predictor's hash
+WAY_HASH = [(12, 27), (13, 26), (14, 25), (15, 20), (16, 21), (17, 22), (18, 23), (19, 24)]
 
 
-def microcode(movs=MOVS, stos=STOS, block=BLOCK):
+def microcode(movs=MOVS, stos=STOS, block=BLOCK, startups=BYTES, one_by_one=ONE_BY_ONE):
     """Micro-ops of the hardware in place of gem5's; bytes a cycle of REP MOVS and REP STOS, and at a time."""
+    conditions = {
+        "min_page_offset": calibrated(16, "zen3/rep_movs_align_sensitivity", "1 to 15 are slow"),
+        "equal_page_offset": sourced(True, "zen3/rep_movs_align_sensitivity"),
+    }
     return objects.X86Microcode(
         gem5=assumed(False, "hardware has its own"),
         micro_fusion=assumed(True, "an operation with its load or store is one macro-op"),
@@ -252,21 +288,33 @@ def microcode(movs=MOVS, stos=STOS, block=BLOCK):
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=sourced(3, "zen3/lat_psadbw")),
         ],
         rep_movs=[
-            fast(
+            *fast(
+                WIDE,
                 movs,
                 block,
-                min_page_offset=calibrated(16, "zen3/rep_movs_align_sensitivity", "1 to 15 are slow"),
-                equal_page_offset=sourced(True, "zen3/rep_movs_align_sensitivity"),
+                min_element=calibrated(2, "zen3/rep_movs_startup_wide", "any but bytes"),
+                **conditions,
             ),
-            by_element(),
+            by_element(min_element=calibrated(2, "zen3/rep_movs_by_element", "any but bytes")),
+            *byte_copies(startups, movs, block, **conditions),
+            by_element(startup=one_by_one),
+            backwards(),
         ],
-        rep_stos=[fast(stos, block), by_element()],
+        rep_stos=[*fast({ANY: STARTUP_UOPS}, stos, block), backwards()],
     )
+
+
+def backwards():
+    return by_element(backwards=sourced(True, "zen3/rep_movs_fast_conditions"))
 
 
 def ours(cpu, dcache, l2, microcode):
     """What a real gem5 cannot express."""
     hardware_core(cpu, microcode)
+    cpu.loopBufferSize = calibrated(4 * 4096, "zen3/op_cache", "four bytes of code an operation")
+    fences(
+        cpu, **calibrated({"latency": 17, "after_loads": 20}, "zen3/mfence", "13 cycles are hidden, none behind loads")
+    )
     cpu.forwardLatency = calibrated(5, "zen3/stlf_latency", "with the store's and the load's own cycles, 7 to 8")
     cpu.partialForwardPolicy = sourced("penalty", "zen3/stlf_fail_penalty")
     cpu.forwardFailPenalty = calibrated(10, "zen3/stlf_fail_penalty", "with the store's way to the cache, 14")
@@ -285,6 +333,9 @@ def ours(cpu, dcache, l2, microcode):
     )
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=sourced(10, "zen3/wc_buffers"))
     dcache.prefetcher = sourced(objects.StreamPrefetcher(), "zen3/prefetchers")
+    dcache.way_predictor_masks = calibrated(
+        [1 << a | 1 << b for a, b in WAY_HASH], "zen3/way_predictor", "its pairs of bits as masks"
+    )
     l2.prefetcher = sourced(streamer_and_pairs(), "zen3/prefetchers")
 
 

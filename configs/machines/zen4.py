@@ -11,9 +11,9 @@ from m5.objects import ReturnAddrStack, SimpleBTB
 
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
 from machines.extensions import extend
-from machines.provenance import calibrated, sourced
+from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
-from machines.x86_silicon import MEMORY_SIZE
+from machines.x86_silicon import MEMORY_SIZE, fences
 from machines.zen3 import (
     L1Cache,
     L2Cache,
@@ -33,12 +33,22 @@ ISA = "x86"
 
 CLOCK = calibrated("3700MHz", "zen4/clock_mhz", "Genoa's highest")
 LOAD_TO_USE = {"L1": 4, "L2": 15, "L3": 60}  # cycles; what `breakeven machines show zen4` measures
+BYTES = {
+    **calibrated(
+        {"short": 53, "long": 120}, "zen4/rep_movs_startup_long", "back to back 15 cycles up to 112 bytes, 31 of 128"
+    ),
+    "misaligned": assumed(180, "as much more as on Zen 3"),
+}
+ONE_BY_ONE = calibrated(75, "zen4/rep_movs_by_element", "1024 bytes make 1145")
 MOVS = sourced(28.9, "zen4/rep_movs_bytes_per_cycle")
 STOS = sourced(31, "zen4/rep_stos_bytes_per_cycle")
 
 
 class Zen4BranchPredictor(Zen3BranchPredictor):
-    btb = SimpleBTB(numEntries=calibrated(4096, "zen4/btb", "the largest power of two in it"))
+    btb = SimpleBTB(
+        numEntries=calibrated(7168, "zen4/btb", "7 K, the second level's"),
+        associativity=assumed(7, "1024 sets"),
+    )
     ras = ReturnAddrStack(numEntries=sourced(32, "zen4/btb"))
 
 
@@ -65,7 +75,9 @@ class Zen4Memory(Memory):
 
 def zen4s(cpu, dcache, l2):
     """What a real gem5 cannot express."""
-    ours(cpu, dcache, l2, microcode(MOVS, STOS))
+    ours(cpu, dcache, l2, microcode(MOVS, STOS, startups=BYTES, one_by_one=ONE_BY_ONE))
+    cpu.loopBufferSize = calibrated(4 * 6912, "zen4/op_cache", "four bytes of code an operation")
+    fences(cpu, calibrated(12, "zen4/mfence", "8 cycles are hidden"))
     cpu.isa[0].enable_avx512 = sourced(True, "zen4/avx512")
     cpu.isa[0].microcode.max_operation = calibrated(32, "zen4/avx512", "256-bit units")
     cpu.mmu.dtb.l2_size = sourced(3072, "zen4/stlb_entries")

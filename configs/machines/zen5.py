@@ -12,9 +12,9 @@ from m5.objects import FUDesc, FUPool, IprPort, PredALU
 
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
 from machines.extensions import extend
-from machines.provenance import calibrated, sourced
+from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
-from machines.x86_silicon import MEMORY_SIZE, dividers, ops, vector_logic
+from machines.x86_silicon import MEMORY_SIZE, dividers, fences, ops, vector_logic
 from machines.zen3 import L1Cache, L2Cache, Memory, Vector0And3, Vector1And2, microcode, ours, zen_board, zen_cpu
 from machines.zen4 import Zen4BranchPredictor, Zen4CPU, Zen4L3Cache
 
@@ -114,6 +114,8 @@ def zen5s(cpu, dcache, l2):
     cpu.isa[0].microcode.max_access = sourced(64, "zen5/avx512")
     cpu.isa[0].microcode.max_store = calibrated(32, "zen5/tput_store", "two halves a cycle")
     cpu.mmu.dtb.l2_size = sourced(4096, "zen5/stlb_entries")
+    fences(cpu, assumed(12, "as Zen 4's"))
+    dcache.way_predictor_masks = assumed([], "no source has Zen 5's hash")
     cpu.misaligned.line_cross_store = calibrated(1, "zen5/split_store_cost", "a second access")
 
 
