@@ -56,6 +56,7 @@ EFFECTS = {
     "slices": "the size of its third level, whose sets are no power of two: the next smaller one is taken",
     "storesLeaveOnMiss": "stores that leave the store queue on a miss",
     "tsoStoresInFlight": "how many stores are under way",
+    "way_predictor_masks": "the way predictor of the first level",
     "write_allocate": "write misses that go past a cache",
     "write_buffer_size": "the memory's queue of writes",
     "write_combining": "write combining: non-temporal stores go through the caches",

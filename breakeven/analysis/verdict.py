@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import isinf
 from statistics import median
 from typing import Any
 
@@ -25,7 +26,9 @@ def describe_interval(item: Interval) -> tuple[str, str, str]:
         who = item.leaders[0] if item.kind == "lead" else "tie: " + ", ".join(item.leaders)
     if item.kind == "tie":
         return where, who, "-"
-    least, median, most = (f"{gain:.2f}x" for gain in (item.least_gain, item.gain, item.best_gain))
+    gains = (item.least_gain, item.gain, item.best_gain)
+    # A call may take no time beside an empty one.
+    least, median, most = ("∞" if isinf(gain) else f"{gain:.2f}x" for gain in gains)
     return where, who, median if least == most else f"{median} ({least} to {most})"
 
 

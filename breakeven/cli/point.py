@@ -122,11 +122,13 @@ def _print_point(result: PointResult, json: bool) -> None:
     measured = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
     counted = result.machine.split(" ")[0] != HOST
-    per = result.instructions / result.cycles_median if result.cycles_median else 0.0
+    # A call may take no time beside an empty one: fences hide some cycles.
+    timed = result.cycles_median > 0
+    per = f"  (IPC {result.instructions / result.cycles_median:.2f})" if timed else ""
     rows = [
         ("cycles", f"{result.cycles_median}{calls}  {measured}"),
-        ("bytes/cycle", f"{rate:.3f}"),
-        ("instructions", f"{result.instructions}  (IPC {per:.2f})" if counted else "not counted"),
+        ("bytes/cycle", f"{rate:.3f}" if timed else "-"),
+        ("instructions", f"{result.instructions}{per}" if counted else "not counted"),
         ("output", result.problem or "verified"),
     ]
     if point.fault_at != pt.NO_FAULT:

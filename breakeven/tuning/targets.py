@@ -202,7 +202,11 @@ def chosen(target: Target, machine: str, below: Sequence[float], above: Mapping[
     def losses(way: Way, at: int | None) -> list[float]:
         """Shares of the best time lost at each point; a tie loses nothing."""
         taken = [b if at is not None and size >= at else a for size, a, b in zip(sizes, below, above[way], strict=True)]
-        return [mine / least - 1 if least * (1 + TIE) < mine else 0.0 for mine, least in zip(taken, best, strict=True)]
+        return [lost(mine, least) for mine, least in zip(taken, best, strict=True)]
+
+    def lost(mine: float, least: float) -> float:
+        """Of a call that takes no time beside an empty one each cycle more counts as its whole time."""
+        return 0.0 if mine <= least * (1 + TIE) else mine / least - 1 if least > 0 else mine
 
     def mean(values: Sequence[float]) -> float:
         return sum(values) / len(values)
@@ -210,7 +214,7 @@ def chosen(target: Target, machine: str, below: Sequence[float], above: Mapping[
     # Sums of fractions never meet exactly: equal is within rounding.
     tried = [(mean(losses(way, at)), way, at) for way in above for at in (None, *reversed(target.sizes))]
     loss, way, at = min(tried, key=lambda one: round(one[0], 12))
-    lost = losses(way, at)
-    worst = max(range(len(sizes)), key=lost.__getitem__)
+    found = losses(way, at)
+    worst = max(range(len(sizes)), key=found.__getitem__)
     today = min(mean(losses(each, target.today)) for each in above)
-    return Answer(target, machine, way, at, loss, today, (sizes[worst], lost[worst]))
+    return Answer(target, machine, way, at, loss, today, (sizes[worst], found[worst]))

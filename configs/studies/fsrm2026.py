@@ -25,7 +25,9 @@ CAUSES: dict[str, str] = {
         "Back to back, registers copy up to 64 bytes in 4 to 12 cycles and REP MOVSB in 13; at 512 bytes its start "
         "shows (77 cycles against 72)."
     ),
-    "kernel-amd": "A start of 12 to 30 cycles, back to back, until 128 bytes; from 256 on REP MOVSB wins by 1.2 to 2.4.",
+    "kernel-amd": (
+        "A start of 12 to 30 cycles, back to back, until 128 bytes; from 256 on REP MOVSB wins by 1.2 to 2.4."
+    ),
     "left-shift": "No mode of this preset asks for a distance.",
     "left-shift-by-parameter": (
         "Without a mode that takes it a byte goes by microcode in six cycles, as on Broadwell, which is assumed; the "

@@ -142,6 +142,14 @@ def test_compare_along_size(fake):
     json.dumps(found.as_dict())
 
 
+def test_a_call_that_takes_no_time_beside_an_empty_one_leads_by_no_number(fake):
+    found = compare(
+        SweepSpec(["slow", "fast"], [U74], [1, 2]), fake(lambda name, size, row, machine: 3 * (name == "slow"))
+    )
+    assert describe_interval(found.intervals[0]) == ("1..2", "fast", "∞")
+    json.dumps(found.as_dict())
+
+
 def test_compare_throughput_is_per_call(fake):
     found = compare(SweepSpec(["slow", "fast"], [U74], [1, 2], measures=["throughput"], calls=8), fake(cost))
     assert found.curves["slow"] == [22.0, 24.0]

@@ -396,6 +396,10 @@ def test_a_targets_threshold_loses_least_over_sizes_and_offsets():
     never = chosen_for(target_of("m1"), "x", below, {target.above[0]: [50] * 6})
     assert (never.threshold, never.loss) == (None, 0)
     assert "SIZE_MAX" in never.line and never.as_dict()["threshold"] is None
+    # A call that takes no time beside an empty one.
+    none = chosen_for(target_of("m1"), "x", [10, 10, 0, 0, 40, 40], {target.above[0]: [20, 20, 3, 0, 10, 10]})
+    assert (none.threshold, none.loss) == (32, 0)
+    assert none.today_loss == pytest.approx(3 / 6)
     # A tie is no loss: then the threshold is as large as it can be.
     assert chosen_for(target_of("m1"), "x", below, {target.above[0]: [10.05, 10, 20, 20, 40, 40]}).threshold is None
 
