@@ -349,7 +349,9 @@ mod tests {
             victim.is_none()
         };
         assert!([1 << 12, 1 << 27, 1 << 12 | 1 << 13, 1 << 12 | 1 << 26].into_iter().all(both_stay));
-        assert!(![1 << 12 | 1 << 27, 1 << 13 | 1 << 26, 1 << 14, 1 << 12 | 1 << 27 | 1 << 14].into_iter().any(both_stay));
+        assert!(![1 << 12 | 1 << 27, 1 << 13 | 1 << 26, 1 << 14, 1 << 12 | 1 << 27 | 1 << 14]
+            .into_iter()
+            .any(both_stay));
         // Another set's lines are no matter.
         assert!(both_stay(1 << 6));
     }
