@@ -148,16 +148,16 @@ def probes(fit: Fit) -> list[str]:
     return ["## Probes", "", about, "", *table_of_probes(fit.preset), ""]
 
 
-def probes_beside_kept(preset: str, text: str) -> str:
-    """A page's last two sections with the preset's column of the probes anew."""
-    before, heading, last = text.partition("## Probes")
+def probes_beside_kept(preset: str, text: str, folder: Path) -> str:
+    """A page's last two sections: the preset's column of the probes anew, the causes as `folder` has them."""
+    heading, last = "## Probes", text.partition("## Probes")[2].partition("## Causes")[0]
     # Only those that the host has measured.
     hosts = dict(re.findall(r"^\| (.+) \| (\d+) \| \d+ \|$", last, re.MULTILINE))
     named = {name: body for name, body in bodies().items() if name in hosts}
     for name, model in zip(named, on_preset(preset, list(named.values())), strict=True):
         row = f"| {name} | {hosts[name]} | "
         last = re.sub(rf"^{re.escape(row)}.*$", f"{row}{model:.0f} |", last, flags=re.MULTILINE)
-    return heading + last
+    return f"{heading}{last}{causes(folder)}"
 
 
 def overall(found: dict[tuple[int, str], Any]) -> str:
@@ -196,8 +196,11 @@ def crossings(folder: Path) -> list[str]:
 
 def probes_and_causes(fit: Fit, folder: Path) -> str:
     """The last two sections of the page."""
-    notes = (folder / "causes.md").read_text() if (folder / "causes.md").is_file() else ""
-    return "\n".join([*probes(fit), notes]).rstrip("\n") + "\n"
+    return "\n".join([*probes(fit), causes(folder)]).rstrip("\n") + "\n"
+
+
+def causes(folder: Path) -> str:
+    return (folder / "causes.md").read_text() if (folder / "causes.md").is_file() else ""
 
 
 def write_leads(page: Path) -> None:
@@ -259,7 +262,7 @@ def simulate_again(preset: str) -> None:
     line = next(line for line in text.splitlines() if line.startswith("Host: "))
     host = line.removeprefix("Host: ").partition(". Preset")[0]
     found = {(offset, kind): beside_kept(preset, offset, names, host, folder) for offset, kind, names in groups()}
-    write_page(preset, line, found, probes_beside_kept(preset, text))
+    write_page(preset, line, found, probes_beside_kept(preset, text, folder))
 
 
 def write_page(preset: str, host: str, found: dict[tuple[int, str], Any], last: str) -> None:

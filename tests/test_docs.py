@@ -128,6 +128,11 @@ def test_results_are_of_the_machines_as_they_are(page: Path) -> None:
         assert machine_hash(describe_machine(name, settings.split()))[:16] == shown, f"{name}{settings} has changed"
 
 
+@pytest.mark.parametrize("causes", sorted(REPO.glob("results/native/*/causes.md")), ids=lambda file: file.parent.name)
+def test_a_native_page_ends_with_its_causes(causes: Path) -> None:
+    assert causes.with_name("README.md").read_text().endswith(causes.read_text())
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(REPO)))
 def test_named_commands_and_options_exist(page: Path) -> None:
     spans = re.findall(r"`breakeven ([a-z]\w+)([^`]*)`", prose(page))
