@@ -1,6 +1,6 @@
 """Writes results/thresholds: each threshold of `tune --target` on the cores that ship: what it gains, where it loses.
 
-`python scripts/thresholds.py [TARGET...]`; without names all. A run of all takes some ten minutes on two cores. The
+`python scripts/thresholds.py [TARGET...]`; without names all. A run of all takes a quarter of an hour on two cores. The
 page is of the machines as they are: a preset that changes wants it again (tests/test_docs.py).
 """
 
@@ -81,7 +81,8 @@ def section(name: str, rows: dict[tuple[str, str], dict[str, str]]) -> list[str]
     target = TARGETS[name]
     today = {None: "never", 0: "at every size"}.get(target.today, f"from {target.today} B on")
     sizes = f"{len(target.sizes)} sizes from {target.sizes[0]} to {target.sizes[-1]} B"
-    tried = f"{sizes}, {len(target.pairs)} pairs of offsets, {target.cache}, {target.measure}"
+    offsets = ", ".join(f"{src}/{dst}" for src, dst in target.pairs)
+    tried = f"{sizes}, source and destination at {offsets}, {target.cache}, {target.measure}"
     about = f"{target.what[0].upper()}{target.what[1:]}; today {today}. {tried}."
     return [f"## {name}", "", about, "", *table([rows[name, machine] for machine in CORES[name]])]
 

@@ -35,7 +35,7 @@ CAUSES: dict[str, str] = {
     ),
     "both-off-256": (
         "The copy that aligns starts two or three string instructions for one (62 cycles for 45); what each "
-        "start costs was measured on another Zen 3."
+        "start costs was measured on a Zen 3."
     ),
     "both-off-4096": (
         "With equal page offsets the preset's REP MOVSB is fast; with the destination one byte on (`-s 3 -d "

@@ -33,7 +33,7 @@ pub struct StringMode {
     pub backwards: bool,
     /// Both addresses are multiples of this.
     pub co_alignment: u8,
-    /// The destination is.
+    /// The destination is a multiple of this.
     pub destination_alignment: u8,
     /// The addresses are at least this far apart.
     pub min_distance: u32,
