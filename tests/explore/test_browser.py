@@ -430,18 +430,22 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
 
 @pytest.mark.parametrize("hand", ["pointer", "keyboard"])
 def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explorer, hand: str) -> None:
-    page, held = browser.new_page(viewport={"width": 1280, "height": 900}), []
+    page, held, views = browser.new_page(viewport={"width": 1280, "height": 900}), [], []
 
     def answered(route) -> None:
         question = json.loads(route.request.post_data)
         if question["kind"] == "rank":
             some = [row for row in question["controls"] if row[0].count(".") == 1][:12]
             held.append((route, json.dumps({**question, "controls": some})))
+        elif question["kind"] == "account":
+            views.append(route)
         else:
             route.continue_()
 
     open_while_ranking(page, explorer, answered)
     slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
+    # A page that is scrolled to its end has its parameters move where it gets longer.
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     slider.scroll_into_view_if_needed()
     if hand == "pointer":
         box = slider.bounding_box()
@@ -449,6 +453,11 @@ def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explor
     else:
         slider.focus()
     before = slider.bounding_box()["y"]
+    # The view beside the parameters comes late.
+    views[0].continue_()
+    page.wait_for_selector("#view .stack >> nth=1")
+    if hand == "pointer":  # the rows are drawn anew
+        page.dispatch_event("#parameters input[type=search]", "input")
     route, question = held[0]
     route.continue_(post_data=question)
     page.wait_for_selector("#controls > details[data-group=moves]", state="attached", timeout=PATIENT)

@@ -140,16 +140,21 @@ function inputs(control) {
   return slider(control);
 }
 
+// What a step of it moves, where it is ranked.
+function movedBy(path) {
+  const moved = machine.ranked && machine.ranked.get(path), none = moved < 0.0005;
+  return make("small", { class: moved === undefined || moved === null ? "unranked" : none ? "unmoved" : "moved" }, moved === undefined || moved === null ? "" : ` ${none ? "no effect" : `${shown(Number((moved * 100).toPrecision(2)))} %`}`);
+}
+
 function row(control) {
   const [letter, words] = MARKS[control.mark] || MARKS.gem5, changed = settingOf(control.path) !== null;
-  const moved = machine.ranked && machine.ranked.get(control.path);
   const about = `${control.path}\n${words}${control.source ? `: ${control.source}` : ""}${control.kind === "number" && control.high < 2 ** 60 ? `\n${control.low} to ${control.high} is taken` : ""}`;
   // A finger has no tooltip: the mark opens the same text.
   const more = make("p", { class: "about", hidden: true }, about);
   const mark = button(letter, () => { more.hidden = !more.hidden; mark.setAttribute("aria-expanded", String(!more.hidden)); }, { class: `source ${control.mark}`, title: words, "aria-expanded": "false", "aria-label": `${control.label}: ${words}; more` });
   return make("div", { class: `control ${control.kind}${changed ? " changed" : ""}`, title: about, "data-row": control.path },
     make("div", { class: "name" }, mark, make("span", {}, control.label), control.kind === "number" ? make("small", { class: "range" }, rangeOf(control)) : null,
-      moved !== undefined && moved !== null ? make("small", { class: moved < 0.0005 ? null : "moved" }, ` ${moved < 0.0005 ? "no effect" : `${shown(Number((moved * 100).toPrecision(2)))} %`}`) : null,
+      movedBy(control.path),
       machine.idle.includes(control.path) ? make("small", { class: "idle" }, " without effect here") : null),
     make("div", { class: "inputs" }, ...inputs(control),
       changed && data.live ? button("↺", () => { change(control, control.value); draw(); }, { class: "reset", title: `back to ${currentBase(control)}`, "aria-label": `reset ${control.label}` }) : null), more);
@@ -207,7 +212,7 @@ async function rankParameters(again = false) {
   if (again || machine.rankedOf !== question) Object.assign(machine, { rankedOf: question, rankedAll: false, looked: new Map(), tried: new Map(), ranked: null });
   const all = machine.controls.filter((control) => control.main).map((control) => [control.path, steps(control, 2).filter((value) => value !== current(control))]).filter(([, values]) => values.length);
   const mark = known.verdict && known.verdict.marks[0], left = all.filter(([path]) => !machine.tried.has(path));
-  const tell = () => { place.textContent = `ranking ${machine.tried.size} of ${all.length}${machine.looked.size < all.length ? `, a first look at ${machine.looked.size}` : "; so far from a first look"}`; };
+  const tell = () => inPlace(() => { place.textContent = `ranking ${machine.tried.size} of ${all.length}${machine.looked.size < all.length ? `, a first look at ${machine.looked.size}` : "; so far from a first look"}`; });
   tell();
   const whole = await ask("rank", { controls: left, looked: [...machine.looked], around: mark ? mark.stays ?? mark.threshold : null }, (line) => {
     (line.coarse ? machine.looked : machine.tried).set(line.path, line.moved);
@@ -216,31 +221,35 @@ async function rankParameters(again = false) {
   });
   if (!whole || machine.rankedOf !== question) return;
   Object.assign(machine, { ranked: new Map(machine.tried), rankedAll: true });
-  place.replaceChildren(button("rank again", () => rankParameters(true), { class: "quiet", title: "Moves every parameter shown a step, from the machine as it is now" }));
+  inPlace(() => place.replaceChildren(button("rank again", () => rankParameters(true), { class: "quiet", title: "Moves every parameter shown a step, from the machine as it is now" })));
   drawRanked();
 }
 
-// The strongest on top. What has the keyboard or a finger on it stays as it is, and nothing moves away under a pointer
-// that is on its way: until it has been still for STILL milliseconds.
+// The strongest on top. The other rows stay, each with what it moves: a row drawn anew has a height of its own only when
+// it is first seen. Nothing moves away under a pointer that is on its way: until it has been still for STILL milliseconds.
 const STILL = 1000;
 function drawRanked() {
   const wait = machine.pointed + STILL - performance.now();
   if (wait > 0) { setTimeout(drawRanked, wait); return; }
   inPlace(() => {
-    if (!controlsPlace.contains(document.activeElement)) { drawControls(); return; }
+    controlsPlace.querySelectorAll("[data-row]").forEach((each) => each.querySelector(".unranked, .unmoved, .moved").replaceWith(movedBy(each.dataset.row)));
     controlsPlace.querySelectorAll("details[data-group=moves]").forEach((old) => { if (!old.contains(document.activeElement)) old.remove(); });
     const top = strongest();
     if (top && !controlsPlace.querySelector("details[data-group=moves]")) controlsPlace.prepend(top);
   });
 }
 
+const placeOf = (row) => `[data-group="${row.closest("[data-group]").dataset.group}"] [data-row="${row.dataset.row}"]`;
+
 // The row under the pointer, else the one that has the keyboard, stays where it is on the screen.
 function inPlace(drawAnew) {
-  const over = machine.over && machine.over.isConnected ? machine.over : controlsPlace.contains(document.activeElement) && document.activeElement.closest("[data-row]");
+  const focused = controlsPlace.contains(document.activeElement) && document.activeElement.closest("[data-row]"), held = machine.over || (focused && placeOf(focused));
+  // A row may have been drawn anew since the pointer came to it: it is looked for by its name.
+  const find = () => held && controlsPlace.querySelector(held), over = find();
   if (!over) { drawAnew(); return; }
-  const top = (row) => row.getBoundingClientRect().top, before = top(over), within = over.closest("[data-group]").dataset.group;
+  const top = (row) => row.getBoundingClientRect().top, before = top(over);
   drawAnew();
-  const row = over.isConnected ? over : controlsPlace.querySelector(`[data-group="${within}"] [data-row="${over.dataset.row}"]`);
+  const row = over.isConnected ? over : find();
   if (!row) return;
   byId("machine").scrollTop += top(row) - before;
   scrollBy(0, top(row) - before);
@@ -270,7 +279,7 @@ for (const over of ["focusin", "pointermove"]) {
     if (event.movementX === 0 && event.movementY === 0) return;
     if (over === "pointermove") machine.pointed = performance.now();
     const place = event.target.closest("[data-row]"), path = place && place.dataset.row;
-    if (over === "pointermove") machine.over = place;
+    if (over === "pointermove") machine.over = place && placeOf(place);
     const control = path && (!machine.inHand || machine.inHand.path !== path) && machine.controls.find((each) => each.path === path);
     if (control) simulateAlong(control);
   });
