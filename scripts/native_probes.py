@@ -122,6 +122,10 @@ def bodies() -> dict[str, str]:
     words = "mov ecx, 8\nrep movsq"
     found["`rep movsq` of 64 B"] = words
     found["`rep movsq` of 64 B and `rep movsb` of 3 B"] = f"{words}\nmov ecx, 3\nrep movsb"
+    for op, sizes in (("stosb", (16, 112, 128, 1024, 4096)), ("stosq", (64, 512, 1024))):
+        count = {size: size // 8 if op == "stosq" else size for size in sizes}
+        found |= {f"`rep {op}` of {size} B": f"xor eax, eax\nmov ecx, {n}\nrep {op}" for size, n in count.items()}
+    found["`rep stosb` of 128 B, 16 B behind a line"] = "add rdi, 16\nxor eax, eax\nmov ecx, 128\nrep stosb"
     for distance in (1, 15, 16, 32):
         near = f"lea r8, [rdi+{distance}]\nmov r9, rsi\nmov rdi, r8\nmov ecx, 1024\nrep movsb"
         found[f"`rep movsb` of 1024 B, {distance} B behind the source in its page"] = near

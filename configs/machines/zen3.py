@@ -214,6 +214,12 @@ WIDE = calibrated(
     {95: 85, 255: 120, ANY: 165}, "zen3/rep_movs_startup_wide", "alone 31 cycles of 64 bytes, 47 of 128, 61 of 256"
 )
 STARTUP_UOPS = calibrated(85, "zen3/rep_movs_startup_long", "as a short REP MOVSB's")
+#: Micro-ops that begin a REP STOS of 128 elements or more, to a multiple of 32 bytes or not; others go by element.
+LONG_STOS = calibrated(
+    {"aligned": 302, "misaligned": 496},
+    "zen3/rep_stos_startup",
+    "alone 74 cycles of 128 bytes, 122 to other destinations",
+)
 #: cycles before the first of bytes that are copied one by one
 ONE_BY_ONE = calibrated(135, "zen3/rep_movs_by_element", "one byte makes 164")
 
@@ -238,6 +244,16 @@ def byte_copies(startups, bytes_per_cycle, block, **conditions):
         *fast({127: startups["short"]}, bytes_per_cycle, block, **conditions),
         *fast({ANY: startups["long"]}, bytes_per_cycle, block, destination_alignment=to_aligned, **conditions),
         *fast({ANY: startups["misaligned"]}, bytes_per_cycle, block, **conditions),
+    ]
+
+
+def long_stores(bytes_per_cycle, block):
+    many = calibrated(128, "zen3/rep_stos_startup", "elements, not bytes")
+    to_aligned = calibrated(32, "zen3/rep_stos_startup", "destinations of 8 and 48 are slow")
+    aligned, misaligned = ({ANY: LONG_STOS[way]} for way in ("aligned", "misaligned"))
+    return [
+        *fast(aligned, bytes_per_cycle, block, min_count=many, destination_alignment=to_aligned),
+        *fast(misaligned, bytes_per_cycle, block, min_count=many),
     ]
 
 
@@ -300,7 +316,11 @@ def microcode(movs=MOVS, stos=STOS, block=BLOCK, startups=BYTES, one_by_one=ONE_
             by_element(startup=one_by_one),
             backwards(),
         ],
-        rep_stos=[*fast({ANY: STARTUP_UOPS}, stos, block), backwards()],
+        rep_stos=[
+            *long_stores(stos, block),
+            by_element(startup=calibrated(5, "zen3/rep_stos_startup", "16 bytes make 35")),
+            backwards(),
+        ],
     )
 
 

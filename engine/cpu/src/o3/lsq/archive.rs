@@ -267,7 +267,7 @@ impl Store {
 
 impl Dependences {
     fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
-        let Self { store_sets: _, ops, mask: _, barriers, read_barrier, write_barrier } = self;
+        let Self { store_sets: _, by_instruction: _, ops, mask: _, barriers, read_barrier, write_barrier } = self;
         if a.loads() {
             ops.fill(Op { done: true, ..Op::default() });
         }
@@ -286,9 +286,10 @@ impl Dependences {
             let slot = self.slot(seq);
             a.refuse(!a.loads() && self.ops[slot].seq != seq);
             let waits = !a.loads() && self.ops[slot].on.is_some() && self.waits(self.ops[slot].on);
+            let store_set_pc = self.store_set_pc(seq, ring);
             let Op { seq: own, pc, first, next, on, position, done, is_store } = &mut self.ops[slot];
             a.empty(own, seq);
-            a.empty(pc, ring.pc(seq));
+            a.empty(pc, store_set_pc);
             a.flag(done);
             a.flag(is_store);
             a.seq_in_flight(first);

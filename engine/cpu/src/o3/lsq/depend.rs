@@ -3,6 +3,9 @@
 //!
 //! - A load behind a read barrier, a store behind a write barrier waits for the youngest such barrier (barriers complete in
 //!   order, so that stands for all of them); otherwise a reference waits for the store that its store set names.
+//! - Store sets go by instruction. Without `gem5StoreSetIndex` a store that is not its instruction's first micro-op goes by
+//!   an index of its own: loads of a string instruction that once read too early behind another store would otherwise wait
+//!   for the instruction's own stores. Source: a choice of ours; the paper (Chrysos and Emer) has one reference an instruction.
 //! - Atomics and other non-speculative references wait for nothing: they execute when they are the oldest instruction.
 //! - A waiting reference is in a linked list of what it depends on, youngest first; write-back wakes the list.
 
@@ -26,6 +29,7 @@ pub enum Entry {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Op {
     pub seq: Seq,
+    /// What the store sets go by ([`Dependences::store_set_pc`]).
     pub pc: u64,
     /// The youngest that waits for it; 0: none.
     pub first: Seq,
@@ -51,6 +55,8 @@ pub struct Barrier {
 #[educe(Clone)]
 pub struct Dependences {
     pub store_sets: StoreSets,
+    /// The store sets go by instruction alone (`gem5StoreSetIndex`).
+    pub by_instruction: bool,
     /// By sequence number; more than can be between dispatch and write-back at once.
     pub ops: Box<[Op]>,
     pub mask: u64,
@@ -70,6 +76,7 @@ impl Dependences {
         let (ssit, lfst) = (cfg.SSITSize as usize, cfg.LFSTSize as usize);
         Dependences {
             store_sets: StoreSets::new(ssit, lfst, cfg.store_set_clear_period, offset_bits),
+            by_instruction: cfg.quirks.gem5StoreSetIndex,
             ops: vec![Op { done: true, ..Op::default() }; n].into_boxed_slice(),
             mask: n as u64 - 1,
             barriers: Vec::with_capacity(n),
@@ -102,9 +109,18 @@ impl Dependences {
         StorePos(self.ops[self.slot(seq)].position)
     }
 
+    /// What the store sets know a reference by: the address of its instruction; of a store behind its instruction's first
+    /// micro-op the next address, where none begins (x86: such an instruction has two bytes at least).
+    #[inline]
+    pub fn store_set_pc(&self, seq: Seq, ring: &InstRing) -> u64 {
+        let flags = ring.flags(seq);
+        let inner_store = flags.any(UopFlags::STORE) && !flags.any(UopFlags::FIRST);
+        ring.pc(seq).wrapping_add(u64::from(inner_store && !self.by_instruction))
+    }
+
     /// Enters a reference or barrier. Whether it may issue as soon as its operands are there.
     pub fn dispatch(&mut self, seq: Seq, ring: &InstRing, entry: Entry) -> bool {
-        let (flags, pc) = (ring.flags(seq), ring.pc(seq));
+        let (flags, pc) = (ring.flags(seq), self.store_set_pc(seq, ring));
         let (is_load, is_store, position) = match entry {
             Entry::Load(at) => (true, false, at.0),
             Entry::Store(at) => (false, true, at.0),

@@ -331,7 +331,8 @@ impl Lsq {
         }
         if let Some(load) = self.loads.overlapping(loads, lo, hi, self.rules.check_shift) {
             if self.violation.is_none_or(|v| load < v.load) {
-                self.violation = Some(Found { load, load_pc: ring.pc(load), store_pc: pc });
+                let pc_of = |seq| self.depend.store_set_pc(seq, ring);
+                self.violation = Some(Found { load, load_pc: pc_of(load), store_pc: pc_of(seq) });
                 self.counts.mem_order_violation += 1;
             }
         }

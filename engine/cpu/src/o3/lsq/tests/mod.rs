@@ -218,6 +218,34 @@ fn a_store_whose_address_comes_late_finds_the_load_that_passed_it() {
 }
 
 #[test]
+fn a_string_instructions_loads_wait_for_its_own_stores_as_gem5_indexes_store_sets_only() {
+    let executed = |gem5: bool| {
+        let mut cfg = plain();
+        cfg.quirks.gem5StoreSetIndex = gem5;
+        cfg.instShift = 0;
+        let mut rig = Rig::new(&cfg);
+        // Another instruction's store comes late: the string instruction's load is of its set from now on.
+        let mut other = store(DATA, 8, 15).pc(0x100);
+        other.flags |= UopFlags::FIRST | UopFlags::LAST;
+        rig.dispatch(other);
+        rig.dispatch(load(DATA, 8, 10).pc(0x108));
+        rig.run_to(30);
+        assert_eq!(rig.violations.len(), 1);
+        rig.squash(1);
+        // Its own store, elsewhere; then the next load of it.
+        rig.dispatch(store(DATA + 512, 8, 60).pc(0x108));
+        let own = rig.dispatch(load(DATA + 640, 8, 50).pc(0x108));
+        // And a load behind the other instruction's store.
+        rig.dispatch(Op { at: 70, ..other });
+        let behind = rig.dispatch(load(DATA + 704, 8, 55).pc(0x108));
+        rig.run_to(100);
+        (rig.executed[own as usize], rig.executed[behind as usize])
+    };
+    assert_eq!(executed(true), (61, 71));
+    assert_eq!(executed(false), (50, 71));
+}
+
+#[test]
 fn what_is_dispatched_behind_an_issued_store_of_its_set_does_not_wait() {
     // The set's last store has issued in an earlier cycle than the load's dispatch, and executes later: `issueToExecuteDelay`.
     let executed = |issued: bool| {
