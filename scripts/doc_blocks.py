@@ -137,10 +137,26 @@ def speed() -> str:
     numbers = kept["numbers"]
     cores = [("AtomicSimple", "atomic"), ("TimingSimple", "timing"), ("Minor", "minor"), ("O3", "o3")]
     rows = [[name, numbers[f"riscv.{key}.mips"], numbers[f"x86.{key}.mips"], kept["gem5"][key]] for name, key in cores]
+    loops = ("loop.o3.rv-word", "loop.x86_o3.x64-memcpy-orig")
+    rows.append(["O3, a warm loop over 16 KiB", *(numbers[f"{loop}.mips"] for loop in loops), ""])
     columns = ("million simulated instructions a second", "RISC-V", "x86-64", "gem5.fast 24.0, RISC-V")
     return (
         f"{table(columns, rows, (1, 2, 3))}\n\n{kept['where']}.\nA warm point of 1448 bytes with 3 measurements (the "
-        f"default is 21) takes {numbers['point_ms']} ms on `u74` and {numbers['o3_point_ms']} ms on `o3`."
+        f"default is 21) takes {numbers['point_ms']} ms on `u74` and {numbers['o3_point_ms']} ms on `o3`. "
+        f"{vector_loops(numbers)}"
+    )
+
+
+def vector_loops(numbers: dict[str, float]) -> str:
+    """The vector loops on out-of-order cores: the slowest, the fastest, and what memoized execution gives."""
+    loops = sorted(
+        (value, *key.split(".")[1:3]) for key, value in numbers.items() if re.match(r"loop.*rvv.*mips$", key)
+    )
+    slowest, fastest = (f"{value} (`{routine}` on `{machine}`)" for value, machine, routine in (loops[0], loops[-1]))
+    ratios = [numbers[f"loop.{machine}.{routine}.ratio"] for _, machine, routine in loops]
+    return (
+        f"RVV loops on O3: from {slowest} to {fastest} million instructions a second, {min(ratios)} to {max(ratios)} "
+        "times what it is without memoized execution."
     )
 
 
