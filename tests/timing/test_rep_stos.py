@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
-from breakeven.machine.presets import describe_machine
 from tests.cli.conftest import _engine_is_built
-from tests.x86_asm import BEGIN, END, EXIT, measure
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+
+from native_probes import on_preset  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
 
-FENCES = "mfence\nlfence\n"
-
 
 def cycles(stored: str) -> float:
-    """Of a warm `stored` alone, as scripts/native_probes.py has it, beyond what nothing takes there."""
-
-    def of(text: str) -> float:
-        body = f"mov edi, 0x400000\nxor eax, eax\n{FENCES}rdtsc\n{FENCES}{text}\n{FENCES}rdtsc"
-        return measure(describe_machine("zen3"), f"mov ebp, 20\n9: {BEGIN}\n{body}\n{END}\ndec ebp\njnz 9b\n{EXIT}")[-1]
-
-    return of(stored) - of("")
+    return on_preset("zen3", [stored])[0]
 
 
 def stores(operation: str, elements: int, offset: int = 0) -> str:
-    return f"add edi, {offset}\nmov ecx, {elements}\nrep {operation}"
+    return f"add rdi, {offset}\nxor eax, eax\nmov ecx, {elements}\nrep {operation}"
 
 
 @pytest.mark.parametrize(

@@ -142,8 +142,9 @@ function inputs(control) {
 
 // What a step of it moves, where it is ranked.
 function movedBy(path) {
-  const moved = machine.ranked && machine.ranked.get(path), none = moved < 0.0005;
-  return make("small", { class: moved === undefined || moved === null ? "unranked" : none ? "unmoved" : "moved" }, moved === undefined || moved === null ? "" : ` ${none ? "no effect" : `${shown(Number((moved * 100).toPrecision(2)))} %`}`);
+  const moved = machine.ranked?.get(path) ?? null;
+  if (moved === null) return make("small", { class: "unranked" });
+  return moved < 0.0005 ? make("small", { class: "unmoved" }, " no effect") : make("small", { class: "moved" }, ` ${shown(Number((moved * 100).toPrecision(2)))} %`);
 }
 
 function row(control) {

@@ -50,7 +50,7 @@ pub struct Gem5Quirks {
     pub gem5RefusedStoreFirst: bool,
     /// Store sets are indexed by instruction addresses from bit 2 on (`StoreSet::offsetBits`): shorter instructions within
     /// four bytes share an entry, and so do all micro-ops of an instruction. Off: from the bit on that tells the shortest
-    /// instructions apart; a store behind an instruction's first micro-op has an entry of its own. On unless switched off.
+    /// instructions apart; on x86 a store behind an instruction's first micro-op has an entry of its own. On unless switched off.
     pub gem5StoreSetIndex: bool,
     /// Full queues block rename even where it has nothing to rename (`Rename::tick` asks `checkStall` first); it unblocks by
     /// way of its skid buffer. Off: it is blocked when something arrives. On unless switched off.

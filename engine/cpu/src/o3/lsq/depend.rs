@@ -3,7 +3,7 @@
 //!
 //! - A load behind a read barrier, a store behind a write barrier waits for the youngest such barrier (barriers complete in
 //!   order, so that stands for all of them); otherwise a reference waits for the store that its store set names.
-//! - Store sets go by instruction. Without `gem5StoreSetIndex` a store that is not its instruction's first micro-op goes by
+//! - Store sets go by instruction. On x86 without `gem5StoreSetIndex` a store that is not its instruction's first micro-op has
 //!   an index of its own: loads of a string instruction that once read too early behind another store would otherwise wait
 //!   for the instruction's own stores. Source: a choice of ours; the paper (Chrysos and Emer) has one reference an instruction.
 //! - Atomics and other non-speculative references wait for nothing: they execute when they are the oldest instruction.
@@ -110,7 +110,8 @@ impl Dependences {
     }
 
     /// What the store sets know a reference by: the address of its instruction; of a store behind its instruction's first
-    /// micro-op the next address, where none begins (x86: such an instruction has two bytes at least).
+    /// micro-op the next address. There no instruction begins, but behind x86's MOVS without a prefix, which has one byte.
+    /// It counts where store sets are indexed from bit 0 on, that is on x86.
     #[inline]
     pub fn store_set_pc(&self, seq: Seq, ring: &InstRing) -> u64 {
         let flags = ring.flags(seq);

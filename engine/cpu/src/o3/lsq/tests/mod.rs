@@ -218,7 +218,7 @@ fn a_store_whose_address_comes_late_finds_the_load_that_passed_it() {
 }
 
 #[test]
-fn a_string_instructions_loads_wait_for_its_own_stores_as_gem5_indexes_store_sets_only() {
+fn a_string_instructions_loads_wait_for_its_own_stores_only_as_gem5_indexes_store_sets() {
     let executed = |gem5: bool| {
         let mut cfg = plain();
         cfg.quirks.gem5StoreSetIndex = gem5;
