@@ -98,6 +98,12 @@ pub trait FrontEnd: Clone {
     /// Translates an instruction address without executing; `None` when it cannot be fetched.
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat>;
 
+    /// How often it has translated an instruction address that it did not keep the translation of, or forgotten those that it
+    /// kept: while this stays, [`FrontEnd::fetch_translate`] says of an address what it said before. `None`: that is not known.
+    fn translations(&self) -> Option<u64> {
+        None
+    }
+
     /// The entries a hardware walk for `vaddr` would read now. Empty when translation is off.
     fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath;
 

@@ -26,4 +26,6 @@ pub use phys::{MemImage, PhysMem};
 pub use process::{FaultAnswer, ProcessStart, Syscall, SyscallDone, UserAccess, UserContext, UserFault, UserState};
 pub use stats::{Stat, StatSink, Unit};
 pub use units::{Clock, Cycle, Now, Tick, PAGE};
-pub use uop::{BranchInfo, BranchKind, MemKind, MemRef, Predecoded, Reg, Step, Uop, UopFlags, MAX_UOPS};
+pub use uop::{
+    decoded_at, number_of_page, BranchInfo, BranchKind, MemKind, MemRef, Predecoded, Reg, Step, Uop, UopFlags, MAX_UOPS,
+};

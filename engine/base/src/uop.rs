@@ -3,6 +3,8 @@
 //! The static half ([`Uop`]) is made once, when an instruction is decoded. What changes per execution (addresses,
 //! outcomes) is in the [`Step`] that the front end fills in when it executes the instruction.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bitflags::bitflags;
 
 use crate::addr::PhysAddr;
@@ -244,6 +246,9 @@ pub struct Step {
     /// Where execution goes on: fall-through, branch target or trap vector.
     pub next_pc: u64,
     pub branch: BranchInfo,
+    /// Which decoded instruction it was, if its micro-ops are those that it was decoded to; 0: not known. Steps of one number at
+    /// one address have the same length, micro-ops and kind of branch, on every clone of a front end.
+    pub decoded: u64,
     /// Happens when the micro-op with `UopFlags::EFFECT` commits.
     pub effect: SysEffect,
     pub uops: [Uop; MAX_UOPS],
@@ -261,6 +266,7 @@ impl Step {
         self.len = predecoded.len;
         self.next_pc = pc.wrapping_add(predecoded.len.into());
         self.branch = BranchInfo { kind: predecoded.branch, taken: false, target: self.next_pc };
+        self.decoded = 0;
         self.effect = SysEffect::None;
     }
 }
@@ -273,11 +279,26 @@ impl Default for Step {
             n: 0,
             next_pc: 0,
             branch: BranchInfo::default(),
+            decoded: 0,
             effect: SysEffect::None,
             uops: [Uop::default(); MAX_UOPS],
             mem: [MemRef::default(); MAX_UOPS],
         }
     }
+}
+
+/// A number that no decoded page of code has had, for [`Step::decoded`].
+#[must_use]
+pub fn number_of_page() -> u64 {
+    static PAGES: AtomicU64 = AtomicU64::new(1);
+    PAGES.fetch_add(1, Ordering::Relaxed)
+}
+
+/// [`Step::decoded`] of the instruction at `addr` of a page with this number.
+#[inline(always)]
+#[must_use]
+pub fn decoded_at(page: u64, addr: u64) -> u64 {
+    (page * PAGE) | (addr & (PAGE - 1))
 }
 
 /// A predecoded instruction of a wrong path, not executed yet.

@@ -1,8 +1,11 @@
 //! What goes into the pipeline and out of it: the front end, the memory side and the branch predictor. All else that a cycle
 //! does follows from the pipeline's own state.
 
-use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, Predecode, Step, StepResult, Tick};
-use breakeven_memory::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
+use std::fmt;
+use std::ops::Range;
+
+use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, PhysAddr, Predecode, Step, StepResult, Tick};
+use breakeven_memory::{InstSide, MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 
 use crate::bpred::{BranchPredictor, Prediction};
 use crate::seq::Seq;
@@ -24,6 +27,44 @@ pub struct DataPage {
     pub last: bool,
 }
 
+/// Predictor and instruction side at some time.
+#[derive(Default)]
+pub struct Earlier {
+    predictor: Option<Box<BranchPredictor>>,
+    inst_side: Option<InstSide>,
+    translations: Option<u64>,
+}
+
+impl Earlier {
+    /// Whether the predictor is among them.
+    pub fn has_predictor(&self) -> bool {
+        self.predictor.is_some()
+    }
+}
+
+impl fmt::Debug for Earlier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Earlier")
+    }
+}
+
+/// Which of them stand as at an earlier time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repeats {
+    pub predictor: bool,
+    pub inst_side: bool,
+    /// Of instruction addresses, while [`Outside::translations`] says the same.
+    pub translations: bool,
+}
+
+/// A round of a loop: where it ended, its micro-ops' numbers, and where its instructions lie.
+#[derive(Clone, Debug)]
+pub struct Round {
+    pub end: Tick,
+    pub seqs: u64,
+    pub code: Range<PhysAddr>,
+}
+
 /// The pipeline's outside. The calls are those of [`FrontEnd`], [`breakeven_memory::MemorySystem`] and [`BranchPredictor`].
 pub trait Outside {
     /// Executes the next instruction; its micro-ops will stand from `at` on.
@@ -40,6 +81,10 @@ pub trait Outside {
     fn asid(&mut self) -> u16;
     fn in_microcode(&mut self) -> bool;
     fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat>;
+    /// See [`FrontEnd::translations`].
+    fn translations(&mut self) -> Option<u64> {
+        None
+    }
     fn irq_deadline(&mut self) -> Tick;
     fn disassemble(&mut self, pc: u64, out: &mut String);
 
@@ -64,6 +109,17 @@ pub trait Outside {
     fn train(&mut self, done: Seq);
     fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool);
     fn squash_predictions(&mut self, after: Seq);
+
+    /// Keeps predictor and instruction side as they are at `now`. False: neither ever stands as before.
+    fn keep(&mut self, _to: &mut Earlier, _now: Tick) -> bool {
+        false
+    }
+    /// Which of them stand behind `round` as before it.
+    fn repeats(&mut self, _earlier: &Earlier, _round: &Round) -> Repeats {
+        Repeats::default()
+    }
+    /// As if the calls of `round` that are theirs had been made so many `times` more.
+    fn repeat(&mut self, _earlier: &mut Earlier, _round: &Round, _which: Repeats, _times: u64) {}
 }
 
 /// The outside itself.
@@ -116,6 +172,10 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
     #[inline]
     fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat> {
         self.cx.fe.fetch_translate(self.cx.bus, vaddr)
+    }
+    #[inline]
+    fn translations(&mut self) -> Option<u64> {
+        self.cx.fe.translations()
     }
     #[inline]
     fn irq_deadline(&mut self) -> Tick {
@@ -188,5 +248,33 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
     #[inline]
     fn squash_predictions(&mut self, after: Seq) {
         self.predictor.squash(after.0);
+    }
+
+    fn keep(&mut self, to: &mut Earlier, now: Tick) -> bool {
+        if self.predictor.has_steady_state() {
+            match &mut to.predictor {
+                Some(kept) => kept.as_mut().clone_from(self.predictor),
+                None => to.predictor = Some(Box::new(self.predictor.clone())),
+            }
+        }
+        to.inst_side = self.cx.mem.inst_side(now);
+        to.translations = self.cx.fe.translations();
+        to.inst_side.is_some() || self.predictor.has_steady_state()
+    }
+    fn repeats(&mut self, earlier: &Earlier, round: &Round) -> Repeats {
+        let mem = &*self.cx.mem;
+        Repeats {
+            predictor: earlier.predictor.as_ref().is_some_and(|p| self.predictor.repeats(p, round.seqs)),
+            inst_side: earlier.inst_side.as_ref().is_some_and(|i| mem.inst_side_repeats(i, round.end, &round.code)),
+            translations: earlier.translations.is_some() && earlier.translations == self.cx.fe.translations(),
+        }
+    }
+    fn repeat(&mut self, earlier: &mut Earlier, round: &Round, which: Repeats, times: u64) {
+        if let (Some(predictor), true) = (&mut earlier.predictor, which.predictor) {
+            self.predictor.repeat(predictor, times, round.seqs);
+        }
+        if let (Some(inst_side), true) = (&earlier.inst_side, which.inst_side) {
+            self.cx.mem.repeat_inst_side(inst_side, round.end, times);
+        }
     }
 }

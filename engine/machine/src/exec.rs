@@ -167,6 +167,10 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
         self.inner.fetch_translate(bus, vaddr)
     }
     #[inline]
+    fn translations(&self) -> Option<u64> {
+        self.inner.translations()
+    }
+    #[inline]
     fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {
         self.inner.walk_path(bus, vaddr)
     }

@@ -7,6 +7,7 @@
 mod cache;
 pub mod config;
 mod dram;
+mod inst_side;
 mod layer;
 mod line;
 mod network;
@@ -24,5 +25,6 @@ mod write_combining;
 mod xbar;
 
 pub use config::MemorySystemConfig;
+pub use inst_side::InstSide;
 pub use request::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 pub use system::MemorySystem;

@@ -21,13 +21,15 @@ use crate::write_combining::WriteCombining;
 #[educe(Clone)]
 pub struct MemorySystem {
     cfg: Arc<MemorySystemConfig>,
-    net: Network,
-    translation: Translation,
-    write_combining: Option<WriteCombining>,
+    pub(crate) net: Network,
+    pub(crate) translation: Translation,
+    pub(crate) write_combining: Option<WriteCombining>,
     /// Command of each kind of access that may take the fast path. An atomic one drains write-combining buffers first.
     fast_path_commands: [Option<Cmd>; KINDS],
     /// The cache at each port whose hits take the fast path: tags only, no uncacheable ranges, no prefetchers.
     fast_path_caches: [Option<u16>; 4],
+    /// Instruction fetches that did not take the fast path.
+    pub(crate) slow_fetches: u64,
 }
 /// Kinds of access, with room for more.
 const KINDS: usize = 16;
@@ -65,6 +67,7 @@ impl MemorySystem {
             fast_path_caches,
             write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
             cfg: Arc::new(cfg),
+            slow_fetches: 0,
         })
     }
 
@@ -92,6 +95,11 @@ impl MemorySystem {
     #[inline]
     fn fast_path_command(&self, kind: MemKind) -> Option<Cmd> {
         self.fast_path_commands.get(kind as usize).copied().flatten()
+    }
+
+    /// The cache at `port`, if its hits take the fast path.
+    pub(crate) fn fast_path_cache(&self, port: Port) -> Option<u16> {
+        self.fast_path_caches[port as usize]
     }
 
     /// The cache at the data port.
@@ -131,6 +139,7 @@ impl MemorySystem {
                 return hit;
             }
         }
+        self.slow_fetches += u64::from(port == Port::Inst);
         self.access_slow_path(port, now, req)
     }
 

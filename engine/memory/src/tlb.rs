@@ -5,6 +5,8 @@ use breakeven_base::{StatSink, Unit};
 
 use educe::Educe;
 
+use crate::util::same_order;
+
 /// A page of an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
@@ -70,6 +72,11 @@ impl TlbArray {
             *used = self.now;
         }
         true
+    }
+
+    /// Whether the same pages are here as in `earlier`, and pages will make way for others as there.
+    pub fn repeats(&self, earlier: &Self) -> bool {
+        self.pages == earlier.pages && same_order(&self.used, &earlier.used, self.ways)
     }
 
     pub fn lookup(&mut self, page: Page) -> bool {
@@ -139,6 +146,15 @@ pub(crate) struct TlbStats {
 }
 
 impl TlbStats {
+    /// First-level hits and misses of reads.
+    pub fn reads(&self) -> (u64, u64) {
+        (self.hits[0], self.misses[0])
+    }
+
+    pub fn read_hits(&mut self) -> &mut u64 {
+        &mut self.hits[0]
+    }
+
     #[inline]
     pub fn first_level(&mut self, is_store: bool, hit: bool) {
         let count = if hit { &mut self.hits } else { &mut self.misses };

@@ -64,6 +64,16 @@ impl Translation {
         TlbResult::Hit { at }
     }
 
+    /// The first level of a side, and its counts.
+    pub fn first_level(&self, side: Side) -> (&TlbArray, &TlbStats) {
+        (&self.tlbs[side as usize], &self.stats[side as usize])
+    }
+
+    /// First-level hits of reads.
+    pub fn read_hits(&mut self, side: Side) -> &mut u64 {
+        self.stats[side as usize].read_hits()
+    }
+
     /// Reads the entries of `path` that no cache of upper levels has, one after another,
     /// through the side's walker port; the instant at which the translation is known.
     pub fn walk(&mut self, net: &mut Network, side: Side, now: Tick, path: &WalkPath) -> Tick {

@@ -44,6 +44,20 @@ impl EdgeClock {
     }
 }
 
+/// Whether each set of `ways` holds its entries in the same order of use, now and at an earlier time. Stamps only grow.
+pub(crate) fn same_order(now: &[u64], then: &[u64], ways: usize) -> bool {
+    now.len() == then.len()
+        && now.chunks(ways.max(1)).zip(then.chunks(ways.max(1))).all(|(now, then)| {
+            // Those used since must have been the last ones before, too, and in this order.
+            let used = |way: &usize| now[*way] != then[*way];
+            let last = (0..now.len()).filter(|way| !used(way)).map(|way| then[way]).max();
+            (0..now.len()).filter(used).all(|way| {
+                last.is_none_or(|last| then[way] > last)
+                    && (0..way).filter(used).all(|other| (now[way] > now[other]) == (then[way] > then[other]))
+            })
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +70,14 @@ mod tests {
                 assert_eq!(c.whole_cycles(t), t.div_ceil(period) * period, "t = {t}, period {period}");
             }
         }
+    }
+
+    #[test]
+    fn an_order_is_the_same_where_the_last_ones_were_used_again_in_their_order() {
+        assert!(same_order(&[1, 2, 5, 6], &[1, 2, 3, 4], 4));
+        assert!(!same_order(&[1, 2, 6, 5], &[1, 2, 3, 4], 4), "another order");
+        assert!(!same_order(&[1, 5, 3, 4], &[1, 2, 3, 4], 4), "not the last one");
+        assert!(same_order(&[1, 5, 3, 4], &[1, 2, 3, 4], 2), "the last one of its set");
+        assert!(same_order(&[9, 7, 8, 6], &[4, 2, 3, 1], 4), "all");
     }
 }

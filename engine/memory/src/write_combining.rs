@@ -131,6 +131,11 @@ impl WriteCombining {
         }
     }
 
+    /// Whether a buffer gathers.
+    pub fn gathers(&self) -> bool {
+        self.buffers.iter().any(|b| b.mask != 0)
+    }
+
     pub fn reset_stats(&mut self) {
         self.stats = Stats::default();
     }

@@ -8,7 +8,7 @@ use super::BiModeParams;
 use breakeven_base::ConfigError;
 use educe::Educe;
 
-#[derive(Debug, Educe)]
+#[derive(Debug, PartialEq, Eq, Educe)]
 #[educe(Clone)]
 pub struct BiModeBp {
     choice: CounterTable,

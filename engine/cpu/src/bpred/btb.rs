@@ -7,7 +7,7 @@ use super::BtbParams;
 use breakeven_base::{ConfigError, StatSink, Unit};
 use educe::Educe;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     /// `u64::MAX`: empty (a tag has at most 63 bits).
     tag: u64,
@@ -23,7 +23,7 @@ struct Counts {
 }
 
 #[derive(Debug, Educe)]
-#[educe(Clone)]
+#[educe(Clone, PartialEq)]
 pub struct SimpleBtb {
     /// Set by set; within a set the way used last stands first.
     entries: Vec<Entry>,
@@ -32,6 +32,7 @@ pub struct SimpleBtb {
     tag_mask: u64,
     index_shift: u32,
     tag_shift: u32,
+    #[educe(PartialEq(ignore))]
     counts: Counts,
 }
 
@@ -113,6 +114,11 @@ impl SimpleBtb {
         s.count("misses::total", c.misses, Unit::Count, "Number of BTB misses");
         s.count("updates::total", c.updates, Unit::Count, "Number of BTB updates");
         s.count("mispredict::total", c.mispredict, Unit::Count, "Number of mispredictions for want of a BTB entry");
+    }
+
+    pub fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+        let Counts { lookups, misses, updates, mispredict } = &mut self.counts;
+        [lookups, misses, updates, mispredict].into_iter().for_each(each);
     }
 
     pub fn reset_stats(&mut self) {

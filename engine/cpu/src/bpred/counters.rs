@@ -4,7 +4,7 @@ use breakeven_base::ConfigError;
 use educe::Educe;
 
 /// A power-of-two table of n-bit saturating counters that start at 0 (strongly not taken), as gem5's do.
-#[derive(Debug, Educe)]
+#[derive(Debug, PartialEq, Eq, Educe)]
 #[educe(Clone)]
 pub struct CounterTable {
     counters: Vec<u8>,

@@ -138,6 +138,18 @@ impl Direction {
         each!(self, p => p.train(pc, taken, r));
     }
 
+    /// Whether tables and histories are the same; never of TAGE, which draws a number for each branch.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Direction::Local(a), Direction::Local(b)) => a == b,
+            (Direction::Tournament(a), Direction::Tournament(b)) => a == b,
+            (Direction::BiMode(a), Direction::BiMode(b)) => a == b,
+            (Direction::Gshare(a), Direction::Gshare(b)) => a == b,
+            _ => false,
+        }
+    }
+
     /// Visits the statistics of the predictors that have some of their own.
     pub fn stats(&self, s: &mut StatSink) {
         if let Direction::Tage(t) = self {

@@ -7,7 +7,7 @@ use super::GshareParams;
 use breakeven_base::ConfigError;
 use educe::Educe;
 
-#[derive(Debug, Educe)]
+#[derive(Debug, PartialEq, Eq, Educe)]
 #[educe(Clone)]
 pub struct GshareBp {
     counters: CounterTable,

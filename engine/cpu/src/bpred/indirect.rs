@@ -19,7 +19,7 @@ pub struct IndirectRecord {
     indirect: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Way {
     /// `u64::MAX`: empty.
     tag: u64,
@@ -163,6 +163,15 @@ impl SimpleIndirectPredictor {
         ways[way.unwrap_or(victim)] = Way { tag, target };
     }
 
+    /// Whether it predicts as `other` does: where the ring of targets begins does not matter.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        let from_youngest = |p: &Self, age: usize| p.path[(p.path_at + p.path.len() - age) % p.path.len()];
+        self.ways == other.ways
+            && (self.ghr, self.random) == (other.ghr, other.random)
+            && (0..self.path.len()).all(|age| from_youngest(self, age) == from_youngest(other, age))
+    }
+
     pub fn stats(&self, s: &mut StatSink) {
         let c = &self.counts;
         s.count("lookups", c.lookups, Unit::Count, "Number of lookups");
@@ -170,6 +179,11 @@ impl SimpleIndirectPredictor {
         s.count("misses", c.misses, Unit::Count, "Number of misses");
         s.count("targetRecords", c.target_records, Unit::Count, "Number of targets recorded in the cache");
         s.count("indirectRecords", c.indirect_records, Unit::Count, "Number of indirect branches recorded in the path");
+    }
+
+    pub fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+        let Counts { lookups, hits, misses, target_records, indirect_records } = &mut self.counts;
+        [lookups, hits, misses, target_records, indirect_records].into_iter().for_each(each);
     }
 
     pub fn reset_stats(&mut self) {

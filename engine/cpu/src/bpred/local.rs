@@ -7,7 +7,7 @@ use super::LocalParams;
 use breakeven_base::ConfigError;
 use educe::Educe;
 
-#[derive(Debug, Educe)]
+#[derive(Debug, PartialEq, Eq, Educe)]
 #[educe(Clone)]
 pub struct LocalBp {
     counters: CounterTable,

@@ -32,10 +32,11 @@ struct Counts {
 }
 
 #[derive(Debug, Educe)]
-#[educe(Clone)]
+#[educe(Clone, PartialEq)]
 pub struct ReturnAddrStack {
     entries: Vec<u64>,
     top: usize,
+    #[educe(PartialEq(ignore))]
     counts: Counts,
 }
 
@@ -126,6 +127,11 @@ impl ReturnAddrStack {
         s.count("used", c.used, Unit::Count, "Number of times the RAS was the provider");
         s.count("correct", c.correct, Unit::Count, "Number of times the RAS was the provider and right");
         s.count("incorrect", c.incorrect, Unit::Count, "Number of times the RAS was the provider and wrong");
+    }
+
+    pub fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+        let Counts { pushes, pops, squashes, used, correct, incorrect } = &mut self.counts;
+        [pushes, pops, squashes, used, correct, incorrect].into_iter().for_each(each);
     }
 
     pub fn reset_stats(&mut self) {

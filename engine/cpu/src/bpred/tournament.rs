@@ -9,7 +9,7 @@ use super::TournamentParams;
 use breakeven_base::ConfigError;
 use educe::Educe;
 
-#[derive(Debug, Educe)]
+#[derive(Debug, PartialEq, Eq, Educe)]
 #[educe(Clone)]
 pub struct TournamentBp {
     local_history: Vec<u32>,

@@ -3,6 +3,8 @@
 //! indirect predictor override it; a branch without a target is predicted not taken, whatever its direction; the BTB
 //! learns the target of a taken branch when its misprediction is found out, unless the indirect predictor has it.
 
+mod steady;
+
 use std::collections::VecDeque;
 
 use super::btb::SimpleBtb;
@@ -68,7 +70,7 @@ fn branch_type(kind: BranchKind) -> usize {
 }
 
 /// One branch in flight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Record {
     seq: u64,
     pc: u64,

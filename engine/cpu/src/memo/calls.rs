@@ -8,6 +8,7 @@ use breakeven_memory::{MissResponse, MshrId, Request, Response, TlbResult};
 
 use super::archive::{AddressRules, Base};
 use crate::seq::Seq;
+use educe::Educe;
 
 /// When a request is answered, in ticks after it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,23 @@ impl Answered {
             Response::Done { at, level } => Some(Answered::Done { after: after(at, now)?, level }),
             Response::Blocked { retry } => Some(Answered::Blocked { after: after(retry, now)? }),
             Response::Pending { until, .. } => Some(Answered::Pending { after: after(until, now)? }),
+        }
+    }
+    /// Whether `response` is this.
+    #[inline]
+    pub fn is_response(self, response: &Response, now: Tick) -> bool {
+        match (self, *response) {
+            (Answered::Done { after, level }, Response::Done { at, level: of }) => {
+                at.0 == now.0.wrapping_add(after.into()) && level == of
+            }
+            _ => Answered::of_response(response, now) == Some(self),
+        }
+    }
+    #[inline]
+    pub fn is_tlb(self, result: TlbResult, now: Tick) -> bool {
+        match (self, result) {
+            (Answered::Hit { after }, TlbResult::Hit { at }) => at.0 == now.0.wrapping_add(after.into()),
+            _ => Answered::of_tlb(result, now) == Some(self),
         }
     }
     #[inline]
@@ -262,14 +280,20 @@ impl Predecoding {
 }
 
 /// An instruction as the front end described it, but for where its references go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Educe)]
+#[educe(PartialEq)]
 pub struct Executed {
+    /// [`Step::decoded`] of the last one: saves comparing micro-ops.
+    #[educe(PartialEq(ignore))]
+    pub decoded: u64,
     pub pc: u64,
     pub next_pc: u64,
     pub branch: BranchInfo,
     pub result: StepResult,
     pub len: u8,
     pub n: u8,
+    /// Bit by bit, the micro-ops that have a reference.
+    references: u8,
     pub uops: [Uop; MAX_UOPS],
 }
 
@@ -290,12 +314,25 @@ impl Executed {
         let done = result == StepResult::Done;
         let (next_pc, branch) = if done { (step.next_pc, step.branch) } else { (0, BranchInfo::default()) };
         let (pc, len) = if n == 0 { (0, 0) } else { (step.pc, step.len) };
-        Some(Executed { pc, next_pc, branch, result, len, n: step.n, uops })
+        let has = |i: &usize| done && uops[*i].flags.any(UopFlags::MEM);
+        let references = (0..n).filter(has).fold(0, |bits, i| bits | 1 << i);
+        Some(Executed { decoded: step.decoded, pc, next_pc, branch, result, len, n: step.n, references, uops })
     }
 
     /// Whether this is what has just been executed.
     #[inline]
     pub fn is(&self, result: StepResult, step: &Step) -> bool {
+        if self.decoded == step.decoded && step.decoded != 0 && self.pc == step.pc && self.result == StepResult::Done {
+            // Decoding says all but where it went.
+            return result == StepResult::Done
+                && self.next_pc == step.next_pc
+                && self.branch.taken == step.branch.taken;
+        }
+        self.is_in_full(result, step)
+    }
+
+    #[inline(never)]
+    fn is_in_full(&self, result: StepResult, step: &Step) -> bool {
         let n = usize::from(self.n);
         if self.result != StepResult::Done {
             return result == self.result && Executed::of(result, step).is_some_and(|e| e == *self);
@@ -306,8 +343,7 @@ impl Executed {
             && self.n == step.n
             && self.len == step.len
             && self.branch == step.branch
-            // Most have one micro-op, and comparing slices is a call.
-            && (if n == 1 { self.uops[0] == step.uops[0] } else { self.uops[..n] == step.uops[..n] })
+            && self.uops[..n] == step.uops[..n]
     }
 
     /// Into `out`, without the references.
@@ -322,8 +358,12 @@ impl Executed {
     /// The micro-ops with a reference.
     #[inline]
     pub fn references(&self) -> impl Iterator<Item = usize> + '_ {
-        let n = if self.result == StepResult::Done { usize::from(self.n) } else { 0 };
-        (0..n).filter(|i| self.uops[*i].flags.any(UopFlags::MEM))
+        let mut bits = self.references;
+        std::iter::from_fn(move || {
+            let next = bits.trailing_zeros() as usize;
+            bits &= bits.wrapping_sub(1);
+            (next < MAX_UOPS).then_some(next)
+        })
     }
 }
 

@@ -24,12 +24,15 @@
 mod answers;
 pub mod archive;
 mod calls;
+mod limits;
+mod make;
 mod overlap;
 mod profit;
 mod recorded;
 mod recorder;
 mod replay;
 mod signatures;
+mod steady;
 mod table;
 
 use std::sync::Arc;
@@ -41,12 +44,14 @@ use crate::seq::Seq;
 use crate::Budget;
 use archive::{AddressRules, Base, Reference, Written};
 use calls::{Call, References, WINDOW};
+use limits::Limits;
 use overlap::Groups;
 use profit::Profit;
 use recorded::RecordedOutside;
 use recorder::{Mode, Recorder, MAX_CYCLES, MAX_UOPS};
 use replay::Ended;
 use signatures::Signatures;
+use steady::Steady;
 use table::{hash_of, Segment, Table, NONE};
 
 /// Cycles that a segment has at least.
@@ -66,6 +71,8 @@ pub struct MemoStatistics {
     pub recorded: u64,
     pub replayed: u64,
     pub replayed_insts: u64,
+    /// Segments of these without the calls of predictor or instruction side.
+    pub steady: u64,
     /// Segments that turned out otherwise on the way; recordings that could not be kept; how often all was forgotten.
     pub diverged: u64,
     pub discarded: u64,
@@ -116,25 +123,6 @@ pub trait Memoizable {
     }
 }
 
-/// When a run must stop.
-pub struct Limits {
-    budget: Budget,
-    /// A number of [`Base::numbers`] and what it must stay below.
-    below: Option<(usize, u64)>,
-}
-
-impl Limits {
-    /// Whether the run goes on, and a segment of any length fits in.
-    fn has_room(&self, base: &Base, insts: u64) -> bool {
-        let (budget, last) = (self.budget, self.budget.last());
-        insts < budget.max_insts
-            && base.cycle.0 <= budget.max_cycles
-            && insts.saturating_add(MAX_UOPS) <= last.max_insts
-            && base.cycle.0.saturating_add(MAX_CYCLES) <= last.max_cycles
-            && self.below.is_none_or(|(which, end)| base.numbers[which] + MAX_UOPS < end)
-    }
-}
-
 /// A pipeline's action cache, recorder and replay.
 #[derive(Debug)]
 pub struct Memo {
@@ -153,6 +141,7 @@ pub struct Memo {
     insts: u64,
     signatures: Signatures,
     profit: Profit,
+    steady: Steady,
     statistics: MemoStatistics,
 }
 
@@ -187,6 +176,7 @@ impl Memo {
             insts: 0,
             signatures: Signatures::default(),
             profit: Profit::default(),
+            steady: Steady::default(),
             statistics: MemoStatistics::default(),
         }
     }
@@ -381,6 +371,7 @@ impl Memo {
             numbers: std::array::from_fn(|i| now.numbers[i].wrapping_sub(began.numbers[i])),
             counts: counts.into_boxed_slice(),
             replayed: 0,
+            seen: 0,
         };
         let segment = self.table.add_segment(segment);
         self.table.push(Call::End { segment });
@@ -396,8 +387,7 @@ impl Memo {
     /// Goes on from the recorder's state, where the pipeline stands: replays what is known, then records.
     fn go_on<O: Outside>(&mut self, pipe: &mut impl Memoizable, cx: &mut O, budget: Budget) {
         let numbers = pipe.base().numbers;
-        let limits =
-            Limits { budget, below: pipe.forgets_at().map(|(i, grown)| (i, numbers[i].saturating_add(grown))) };
+        let limits = Limits::new(budget, pipe.forgets_at().map(|(i, grown)| (i, numbers[i].saturating_add(grown))));
         let (began, before) = (self.recorder.base, self.statistics.replayed);
         let ended = self.replay(cx, &limits);
         if self.statistics.replayed > before {

@@ -53,6 +53,8 @@ pub struct Segment {
     pub counts: Box<[(u16, u32)]>,
     /// How often it has been replayed since the counts were brought up to date.
     pub replayed: u64,
+    /// When it was last replayed ([`super::steady`]).
+    pub seen: u64,
 }
 
 impl Configuration {
@@ -89,6 +91,17 @@ impl Instructions {
     #[inline]
     pub fn get(&self, number: u32) -> &Executed {
         &self.known[number as usize]
+    }
+
+    /// Whether `number` is what has just been executed.
+    #[inline]
+    pub fn is(&mut self, number: u32, result: StepResult, step: &Step) -> bool {
+        let known = &mut self.known[number as usize];
+        let same = known.is(result, step);
+        if same {
+            known.decoded = step.decoded;
+        }
+        same
     }
 
     /// The number of what has just been executed; `None`: no segment holds such a step.

@@ -348,6 +348,10 @@ impl FrontEnd for MockFe {
         Some(FetchXlat { paddr: PhysAddr(vaddr), page_shift: self.fetch_page })
     }
 
+    fn translations(&self) -> Option<u64> {
+        Some(0)
+    }
+
     fn walk_path<B: Bus>(&self, _bus: &B, _vaddr: u64) -> WalkPath {
         WalkPath { n: 1, ptes: [BASE + 0x8_0000, 0, 0, 0, 0].map(PhysAddr) }
     }

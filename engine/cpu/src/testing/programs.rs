@@ -12,9 +12,10 @@ fn register() -> impl Strategy<Value = u8> {
     1..13_u8
 }
 
-/// A few places, some of them across a line.
+/// A few places, some of them across a line, some in the program itself.
 fn place() -> impl Strategy<Value = u64> {
-    (0..6_u64, 0..2_u64).prop_map(|(word, apart)| DATA + word * 4 + apart * 61)
+    let from = prop_oneof![19 => Just(DATA), 1 => Just(BASE)];
+    (from, 0..6_u64, 0..2_u64).prop_map(|(from, word, apart)| from + word * 4 + apart * 61)
 }
 
 /// A forward branch over up to five instructions; `at` is its index in a program of `n`.

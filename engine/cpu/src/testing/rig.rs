@@ -2,7 +2,10 @@
 
 use breakeven_base::units::Clock;
 use breakeven_base::{StatSink, Tick};
-use breakeven_memory::config::{Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig};
+use breakeven_memory::config::{
+    CacheConfig, Clusivity, Link, MemoryConfig, MemorySystemConfig, Replacement, Route, SimpleMemoryConfig, TlbConfig,
+    XBarConfig,
+};
 use breakeven_memory::MemorySystem;
 
 use super::{MockBus, MockFe};
@@ -43,6 +46,54 @@ pub fn memory_config(inst_cycles: u64, data_cycles: u64, tlb_entries: u32) -> Me
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
+    }
+}
+
+/// First-level caches of four lines in two ways, on a bus that snoops them. `policy`: of both caches.
+pub fn cached_memory_config(policy: Replacement) -> MemorySystemConfig {
+    let clock = Clock::new(PERIOD);
+    let cache = |path: &str| CacheConfig {
+        path: path.to_owned(),
+        clock,
+        size: 4 * 64,
+        assoc: 2,
+        slices: 1,
+        tag_latency: 1,
+        data_latency: 1,
+        response_latency: 1,
+        sequential_access: false,
+        mshrs: 2,
+        tgts_per_mshr: 4,
+        demand_mshr_reserve: 1,
+        write_buffers: 2,
+        writeback_clean: false,
+        replacement: policy,
+        clusivity: Clusivity::MostlyIncl,
+        is_read_only: path == "icache",
+        bandwidth: 0,
+        write_allocate: true,
+        way_predictor_masks: Vec::new(),
+        prefetchers: Vec::new(),
+        mem_side: Link::XBar(0),
+    };
+    let bus = XBarConfig {
+        path: "bus".to_owned(),
+        clock,
+        frontend_latency: 1,
+        forward_latency: 0,
+        response_latency: 1,
+        header_latency: 1,
+        snoop_filter_latency: 0,
+        width: 16,
+        bandwidth_limit: true,
+        routes: vec![Route { range: None, to: Link::Memory(0) }],
+    };
+    MemorySystemConfig {
+        inst: Link::Cache(0),
+        data: Link::Cache(1),
+        caches: vec![CacheConfig { size: 16 * 64, ..cache("icache") }, cache("dcache")],
+        xbars: vec![bus],
+        ..memory_config(2, 3, 4)
     }
 }
 

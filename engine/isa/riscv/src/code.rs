@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use breakeven_base::PhysMem;
+use breakeven_base::{number_of_page, PhysMem};
 
 use crate::config::Extensions;
 use crate::decode::decode;
@@ -19,11 +19,13 @@ const MAX_PAGES: usize = 512;
 pub(crate) struct CodePage {
     insts: [Inst; SLOTS],
     bytes: [u8; PAGE as usize],
+    /// Its own ([`breakeven_base::number_of_page`]).
+    pub number: u64,
 }
 
 impl CodePage {
     fn new(bytes: &[u8; PAGE as usize], ext: &Extensions) -> Arc<CodePage> {
-        let mut page = CodePage { insts: [Inst::illegal(0, 2); SLOTS], bytes: *bytes };
+        let mut page = CodePage { insts: [Inst::illegal(0, 2); SLOTS], bytes: *bytes, number: number_of_page() };
         let half = |k: usize| bytes.get(2 * k..2 * k + 2).map(|b| u32::from(b[0]) | u32::from(b[1]) << 8);
         for (k, inst) in page.insts.iter_mut().enumerate() {
             *inst = match (half(k), half(k + 1)) {

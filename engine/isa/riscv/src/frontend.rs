@@ -3,8 +3,8 @@
 mod vector;
 
 use breakeven_base::{
-    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Reg, Step, StepResult,
-    SysEffect, UopFlags, WalkPath,
+    decoded_at, BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Reg, Step,
+    StepResult, SysEffect, UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
@@ -42,6 +42,8 @@ pub struct RiscvFrontEnd {
     pub(crate) hart: Hart,
     code: CodeCache,
     fetch: [FetchEntry; 4 * FETCH_BANK],
+    /// See [`FrontEnd::translations`].
+    translations: u64,
     /// The virtual page that `slot` holds decoded, for the present mode.
     page: u64,
     slot: u32,
@@ -53,6 +55,7 @@ impl Clone for RiscvFrontEnd {
             hart: self.hart.clone(),
             code: self.code.clone(),
             fetch: self.fetch,
+            translations: self.translations,
             page: self.page,
             slot: self.slot,
         }
@@ -61,6 +64,7 @@ impl Clone for RiscvFrontEnd {
         self.hart.clone_from(&from.hart);
         self.code.clone_from(&from.code);
         self.fetch = from.fetch;
+        self.translations = from.translations;
         (self.page, self.slot) = (from.page, from.slot);
     }
 }
@@ -85,6 +89,7 @@ impl RiscvFrontEnd {
             hart: Hart::new(config),
             code: CodeCache::default(),
             fetch: [EMPTY; 4 * FETCH_BANK],
+            translations: 0,
             page: NO_PAGE,
             slot: 0,
         })
@@ -157,8 +162,13 @@ impl RiscvFrontEnd {
             self.hart.xlat.fetch_stale = true;
         }
         if std::mem::take(&mut self.hart.xlat.fetch_stale) {
-            self.fetch = [EMPTY; 4 * FETCH_BANK];
+            self.forget_translations();
         }
+    }
+
+    fn forget_translations(&mut self) {
+        self.translations += 1;
+        self.fetch = [EMPTY; 4 * FETCH_BANK];
     }
 
     /// Makes `self.slot` the decoded page of `pc`; the error is the exception's cause.
@@ -185,6 +195,7 @@ impl RiscvFrontEnd {
 
     fn fetch_page<B: Bus>(&mut self, bus: &mut B, pc: u64, bytes: u64) -> Result<Fetched, u8> {
         let mode = self.hart.mode;
+        self.translations += 1;
         let update = !self.hart.speculative();
         let x = self.hart.translate(bus, pc, Access::Fetch, mode, update)?;
         if !self.hart.xlat.pmp.allows(x.paddr, bytes, Access::Fetch, mode) {
@@ -192,7 +203,7 @@ impl RiscvFrontEnd {
         }
         let (slot, void) = self.code.lookup(bus.ram(), x.paddr, &self.hart.options.extensions).ok_or(1u8)?;
         if void {
-            self.fetch = [EMPTY; 4 * FETCH_BANK];
+            self.forget_translations();
             self.page = NO_PAGE;
         }
         let keep = x.ad_bits_set && self.hart.xlat.pmp.uniform(x.paddr & !(PAGE - 1));
@@ -218,6 +229,7 @@ impl RiscvFrontEnd {
     #[inline(never)]
     fn step_slow<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
         let pc = self.hart.pc;
+        out.decoded = 0;
         if self.hart.vector.cracked.pending() {
             // The rest of a long vector instruction.
             self.vector_step(out);
@@ -259,7 +271,7 @@ impl RiscvFrontEnd {
         }
         match result {
             Ok(next) => {
-                self.finish(out, &inst, pc, next);
+                self.finish(out, &inst, 0, pc, next);
                 out.mem[0] = m;
                 StepResult::Done
             }
@@ -269,8 +281,9 @@ impl RiscvFrontEnd {
 
     /// Describes an executed instruction and advances the pc. The caller fills `out.mem`.
     #[inline(always)]
-    fn finish(&mut self, out: &mut Step, inst: &Inst, pc: u64, next: u64) {
+    fn finish(&mut self, out: &mut Step, inst: &Inst, decoded: u64, pc: u64, next: u64) {
         out.pc = pc;
+        out.decoded = decoded;
         out.len = inst.len;
         out.n = 1;
         out.next_pc = next;
@@ -288,6 +301,7 @@ impl RiscvFrontEnd {
         if self.hart.outcome.effect != SysEffect::None {
             out.effect = std::mem::take(&mut self.hart.outcome.effect);
             out.uops[0].flags |= UopFlags::EFFECT;
+            out.decoded = 0;
         }
         self.hart.pc = next;
         self.hart.counters.retired += 1;
@@ -304,7 +318,7 @@ impl RiscvFrontEnd {
         inst: Option<&Inst>,
     ) -> StepResult {
         let (len, uop) = inst.map_or((0, None), |i| (i.len, Some(i.uop)));
-        (out.pc, out.len, out.n) = (self.hart.pc, len, u8::from(uop.is_some()));
+        (out.pc, out.len, out.n, out.decoded) = (self.hart.pc, len, u8::from(uop.is_some()), 0);
         out.uops[0] = uop.unwrap_or_default();
         match stop {
             _ if self.hart.speculative() => StepResult::Blocked,
@@ -332,6 +346,7 @@ impl RiscvFrontEnd {
         out.pc = from;
         out.len = len;
         out.n = 1;
+        out.decoded = 0;
         out.branch = BranchInfo::default();
         out.effect = SysEffect::None;
         out.uops[0] = trap_uop();
@@ -355,7 +370,8 @@ impl FrontEnd for RiscvFrontEnd {
         if pc / PAGE != self.page || self.hart.irq.mask != 0 {
             return self.step_slow(bus, &now, out);
         }
-        let inst = self.code.page(self.slot).at(pc);
+        let page = self.code.page(self.slot);
+        let inst = page.at(pc);
         if inst.op.leaves_inner_loop() {
             if inst.op.is_vector() {
                 let inst = *inst;
@@ -365,8 +381,8 @@ impl FrontEnd for RiscvFrontEnd {
         }
         match exec::<false, B>(&mut self.hart, bus, &now, inst, pc, &mut out.mem[0]) {
             Ok(next) => {
-                let inst = *inst;
-                self.finish(out, &inst, pc, next);
+                let (inst, decoded) = (*inst, decoded_at(page.number, pc));
+                self.finish(out, &inst, decoded, pc, next);
                 StepResult::Done
             }
             Err(stop) => {
@@ -456,9 +472,15 @@ impl FrontEnd for RiscvFrontEnd {
         if known.vpn == vpn {
             return Some(FetchXlat { paddr: PhysAddr(known.paddr | vaddr & (PAGE - 1)), page_shift: known.shift });
         }
+        self.translations += 1;
         let x = self.hart.translate(bus, vaddr, Access::Fetch, mode, false).ok()?;
         let reachable = self.hart.xlat.pmp.allows(x.paddr, 2, Access::Fetch, mode) && bus.ram().contains(x.paddr, 2);
         reachable.then_some(FetchXlat { paddr: PhysAddr(x.paddr), page_shift: x.shift })
+    }
+
+    #[inline]
+    fn translations(&self) -> Option<u64> {
+        Some(self.translations)
     }
 
     fn disassemble<B: Bus>(&mut self, bus: &mut B, pc: u64, out: &mut String) {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use breakeven_base::{PhysMem, Uop};
+use breakeven_base::{number_of_page, PhysMem, Uop};
 
 use crate::inst::Inst;
 use crate::mmu::PAGE;
@@ -20,11 +20,14 @@ pub(crate) struct CodePage {
     insts: Vec<Inst>,
     pub uops: Vec<Uop>,
     bytes: [u8; PAGE as usize],
+    /// Of its bytes: clones that decode more of them decode the same ([`breakeven_base::number_of_page`]).
+    pub number: u64,
 }
 
 impl CodePage {
     fn new(bytes: &[u8; PAGE as usize]) -> Arc<CodePage> {
-        Arc::new(CodePage { at: [0; PAGE as usize], insts: vec![Inst::default()], uops: Vec::new(), bytes: *bytes })
+        let (at, insts, uops) = ([0; PAGE as usize], vec![Inst::default()], Vec::new());
+        Arc::new(CodePage { at, insts, uops, bytes: *bytes, number: number_of_page() })
     }
     /// The instruction at `addr`'s offset in the page; [`crate::inst::InstFlags::ABSENT`] when it has not been decoded.
     #[inline(always)]

@@ -9,9 +9,12 @@ use crate::inst::{Inst, InstFlags, Piece, Steps};
 use crate::microcode::{self};
 use crate::rep;
 
-/// Describes an instruction (or a part of a repeated one) that has executed, and advances the pc.
+/// Describes an instruction (or a part of a repeated one) that has executed, and advances the pc. `decoded`: [`Step::decoded`] of
+/// it as decoded.
 #[inline(always)]
-pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
+pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], (pc, next): (u64, u64), decoded: u64) {
+    // Those that read flags read the registers that hold them at the time.
+    out.decoded = if inst.uops.steps == Steps::One && !inst.uops.reads_flags { decoded } else { 0 };
     if inst.uops.steps != Steps::One {
         finish_part(cpu, out, inst, uops, pc, next);
     } else {
@@ -60,6 +63,7 @@ fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, n
     if cpu.outcome.effect != SysEffect::None {
         out.effect = std::mem::take(&mut cpu.outcome.effect);
         out.uops[n.saturating_sub(1).min(MAX_UOPS - 1)].flags |= UopFlags::EFFECT;
+        out.decoded = 0;
     }
     cpu.set_rip(next);
 }

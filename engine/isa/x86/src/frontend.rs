@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Predecode, Step, StepResult, SysEffect,
-    UopFlags, WalkPath,
+    decoded_at, BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Predecode, Step, StepResult,
+    SysEffect, UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
@@ -49,6 +49,8 @@ pub struct X86FrontEnd {
     pub(crate) deferred: DeferredPath,
     cracker: Arc<Cracker>,
     fetch: [FetchEntry; 2 * FETCH_BANK],
+    /// See [`FrontEnd::translations`].
+    translations: u64,
     /// The virtual page that `slot` holds decoded, for the present privilege.
     pub(crate) page: u64,
     pub(crate) slot: u32,
@@ -67,6 +69,7 @@ impl X86FrontEnd {
             deferred: DeferredPath::default(),
             cracker: Arc::new(Cracker::new(&config.crack)),
             fetch: [EMPTY; 2 * FETCH_BANK],
+            translations: 0,
             page: NO_PAGE,
             slot: 0,
         })
@@ -102,13 +105,14 @@ impl X86FrontEnd {
     }
 
     fn fetch_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(u32, Xlat), Fault> {
+        self.translations += 1;
         let update = !self.cpu.speculative();
         let x = self.cpu.translate(bus.ram_mut(), pc, Access::Fetch, self.cpu.cpl == 3, update)?;
         // No memory there: a machine check, in place of whatever hardware would fetch.
         let outside = Fault { vector: 18, error: 0, addr: pc };
         let (slot, void) = self.code.lookup(bus.ram(), x.paddr).ok_or(outside)?;
         if void {
-            self.fetch = [EMPTY; 2 * FETCH_BANK];
+            self.forget_translations();
             self.page = NO_PAGE;
             self.cpu.xlat.code_map.clear();
         }
@@ -118,6 +122,11 @@ impl X86FrontEnd {
             self.cpu.xlat.tlb.flush_stores();
         }
         Ok((slot, x))
+    }
+
+    pub(crate) fn forget_translations(&mut self) {
+        self.translations += 1;
+        self.fetch = [EMPTY; 2 * FETCH_BANK];
     }
 
     /// Decodes the instruction at `pc` into its page. One that crosses into the next page is not cached: it is returned.
@@ -167,6 +176,7 @@ impl X86FrontEnd {
 
     /// Executes and describes the instruction at the program counter.
     pub(crate) fn step_at<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
+        out.decoded = 0;
         let pc = self.cpu.rip();
         if pc / PAGE != self.page {
             if let Err(fault) = self.enter_page(bus, pc) {
@@ -194,7 +204,8 @@ impl X86FrontEnd {
         let from_ring = self.cpu.cpl;
         let result = match exec(&mut self.cpu, bus, now, inst) {
             Ok(next) => {
-                finish(&mut self.cpu, out, inst, uops, pc, next);
+                let decoded = if crossing.is_none() { decoded_at(page.number, pc) } else { 0 };
+                finish(&mut self.cpu, out, inst, uops, (pc, next), decoded);
                 StepResult::Done
             }
             Err(stop) => {
@@ -283,6 +294,7 @@ impl FrontEnd for X86FrontEnd {
 
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
         self.cpu.outcome.fast = false;
+        out.decoded = 0;
         if !self.deferred.is_empty() {
             self.execute_all_deferred(bus, now);
         }
@@ -393,8 +405,14 @@ impl FrontEnd for X86FrontEnd {
         if kept.vpn == vaddr / PAGE {
             return Some(FetchXlat { paddr: PhysAddr(kept.frame | vaddr & (PAGE - 1)), page_shift: kept.shift });
         }
+        self.translations += 1;
         let x = self.cpu.translate(bus.ram_mut(), vaddr, Access::Fetch, self.cpu.cpl == 3, false).ok()?;
         bus.ram().contains(x.paddr, 1).then_some(FetchXlat { paddr: PhysAddr(x.paddr), page_shift: x.shift })
+    }
+
+    #[inline]
+    fn translations(&self) -> Option<u64> {
+        Some(self.translations)
     }
 
     fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {

@@ -175,6 +175,23 @@ impl Cache {
         start
     }
 
+    /// Whether hits may be refused at `now` or later for what has been asked by now.
+    pub fn may_block(&self, now: Tick) -> bool {
+        self.blocked_until.max(self.flushing_until).max(self.writes_full.1) > now
+    }
+
+    /// Ticks until the data port is free.
+    pub fn port_free(&self, now: Tick) -> u64 {
+        self.data_free.0.saturating_sub(now.0)
+    }
+
+    /// The data port is free so many ticks later, if it is busy at `now`.
+    pub fn port_is_free_later(&mut self, now: Tick, ticks: u64) {
+        if self.data_free > now {
+            self.data_free += ticks;
+        }
+    }
+
     /// The first instant from `at` on at which a cache below the first level accepts a request: while it is blocked, its
     /// requesters wait and retry a tick after it has become free.
     #[inline]

@@ -126,6 +126,11 @@ impl MshrFile {
         self.entries.len() < self.limit && self.full == 0
     }
 
+    /// Whether a register waits for one of these lines.
+    pub fn waits_for_any(&self, lines: &[LineAddr], now: Tick) -> bool {
+        self.entries.iter().any(|m| lines.contains(&m.line) && (m.resp_at > now || m.unsent.is_some()))
+    }
+
     /// The register that waits for `line` at `now`.
     #[inline]
     pub fn find(&self, line: LineAddr, now: Tick) -> Option<&Mshr> {

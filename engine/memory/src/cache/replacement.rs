@@ -1,6 +1,7 @@
 //! Replacement policies: LRU, FIFO, tree-PLRU, random (gem5 `LRURP`, `FIFORP`, `TreePLRURP`, `RandomRP`).
 
 use crate::config::Replacement as Kind;
+use crate::util::same_order;
 use educe::Educe;
 
 /// The state of one policy for all sets of a cache.
@@ -44,6 +45,13 @@ impl Replacement {
     /// What is not kept by set.
     pub fn copy_rest(&mut self, from: &Self) {
         (self.kind, self.now, self.random) = (from.kind, from.now, from.random);
+    }
+
+    /// Whether ways are chosen from now on as from `earlier` on: in each set they were used in the same order.
+    pub fn repeats(&self, earlier: &Self) -> bool {
+        self.trees == earlier.trees
+            && self.random == earlier.random
+            && same_order(&self.stamps, &earlier.stamps, self.ways)
     }
 
     /// A hit in `way` of `set`.

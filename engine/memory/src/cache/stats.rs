@@ -61,6 +61,18 @@ impl CacheStats {
         &mut self.counters[cmd as usize][(requestor as usize).min(REQUESTORS - 1)]
     }
 
+    /// Hits of one command from one requestor, and the ticks that they took.
+    pub fn hits(&self, cmd: Cmd, requestor: u8) -> (u64, u64) {
+        let c = &self.counters[cmd as usize][(requestor as usize).min(REQUESTORS - 1)];
+        (c.hits, c.hit_latency)
+    }
+
+    pub fn add_hits(&mut self, cmd: Cmd, requestor: u8, hits: u64, ticks: u64) {
+        let c = self.at(cmd, requestor);
+        c.hits += hits;
+        c.hit_latency += ticks;
+    }
+
     pub fn blocked(&mut self, cause: Blocked, cycles: u64) {
         self.blocked_cycles[cause as usize] += cycles;
         self.blocked_causes[cause as usize] += 1;

@@ -15,9 +15,6 @@ pub(crate) struct Victim {
     pub dirty: bool,
 }
 
-/// Entries of the way-prediction table, which saves most tag searches.
-const HINTS: usize = 64;
-
 pub(crate) struct Tags {
     line_mask: u64,
     line_shift: u32,
@@ -32,13 +29,11 @@ pub(crate) struct Tags {
     replacement: Replacement,
     /// Of the way predictor ([`crate::config::CacheConfig::way_predictor_masks`]).
     masks: Box<[u64]>,
-    /// The line used or filled last: most accesses are to it again, and its replacement state is up to date.
-    recent: usize,
-    /// Where lines were last found, by the low bits of their number: hints, each compared with the line before it is used.
-    hints: Box<[u32; HINTS]>,
+    /// Of each set the line used or filled last: most accesses are to it again, and change no order of replacement.
+    recent: Vec<u32>,
     /// The snapshot ([`Tags::freeze`]) that this is, or was copied from; 0: none.
     origin: u64,
-    /// A bit a set that may differ from the snapshot. The set of `recent` always may.
+    /// A bit a set that may differ from the snapshot.
     touched: Vec<u64>,
 }
 
@@ -50,7 +45,7 @@ impl Clone for Tags {
             replacement: self.replacement.clone(),
             masks: self.masks.clone(),
             touched: self.touched.clone(),
-            hints: self.hints.clone(),
+            recent: self.recent.clone(),
             ..*self
         }
     }
@@ -72,10 +67,10 @@ impl Clone for Tags {
                 self.words[lines.clone()].copy_from_slice(&from.words[lines.clone()]);
                 self.ready[lines.clone()].copy_from_slice(&from.ready[lines]);
                 self.replacement.copy_set(&from.replacement, set);
+                self.recent[set] = from.recent[set];
             }
         }
         self.replacement.copy_rest(&from.replacement);
-        self.recent = from.recent;
     }
 }
 
@@ -94,8 +89,7 @@ impl Tags {
             ready: vec![Tick::ZERO; lines],
             replacement: Replacement::new(kind, sets as usize, ways),
             masks: masks.into(),
-            recent: 0,
-            hints: Box::new([0; HINTS]),
+            recent: (0..sets as u32).map(|set| set * ways as u32).collect(),
             origin: 0,
             touched: vec![0; (sets as usize).div_ceil(64)],
         }
@@ -106,7 +100,6 @@ impl Tags {
     pub fn freeze(&mut self, id: u64) {
         self.origin = id;
         self.touched.fill(0);
-        self.note_set(self.recent / self.ways);
     }
 
     #[inline]
@@ -117,9 +110,7 @@ impl Tags {
     /// The line at `index` is about to change.
     #[inline]
     fn note_line(&mut self, index: usize) {
-        if index != self.recent {
-            self.note_set(index / self.ways);
-        }
+        self.note_set(index / self.ways);
     }
 
     #[inline]
@@ -149,21 +140,26 @@ impl Tags {
     #[inline]
     pub fn use_ready(&mut self, addr: PhysAddr, now: Tick) -> Option<usize> {
         let want = self.line(addr).addr().0 | VALID;
-        if self.words[self.recent] & !DIRTY == want {
-            return (self.ready[self.recent] <= now).then_some(self.recent);
+        let i = self.recent[self.set(addr)] as usize;
+        if self.words[i] & !DIRTY == want {
+            return (self.ready[i] <= now).then_some(i);
         }
-        let slot = (addr.0 >> self.line_shift) as usize % HINTS;
-        let mut i = self.hints[slot] as usize;
-        if self.words.get(i).is_none_or(|w| w & !DIRTY != want) {
-            i = self.find(addr)?;
-            // More lines than 2^32 would be 256 GiB.
-            self.hints[slot] = i as u32;
-        }
-        if self.ready[i] > now {
-            return None;
-        }
+        self.use_another(addr, now)
+    }
+
+    /// The same of a line that was not the last of its set.
+    fn use_another(&mut self, addr: PhysAddr, now: Tick) -> Option<usize> {
+        let i = self.find(addr).filter(|&i| self.ready[i] <= now)?;
         self.touch(addr, i);
         Some(i)
+    }
+
+    /// Whether the same lines are here as in `earlier`, and lines will make way for others as there.
+    pub fn repeats(&self, earlier: &Self) -> bool {
+        self.words == earlier.words
+            && self.ready == earlier.ready
+            && self.recent == earlier.recent
+            && self.replacement.repeats(&earlier.replacement)
     }
 
     /// A use of the line at `index`, for the replacement.
@@ -171,7 +167,8 @@ impl Tags {
     pub fn touch(&mut self, addr: PhysAddr, index: usize) {
         let set = self.set(addr);
         self.note_set(set);
-        self.recent = index;
+        // More lines than 2^32 would be 256 GiB.
+        self.recent[set] = index as u32;
         self.replacement.touch(set, index - set * self.ways);
     }
 
@@ -192,8 +189,10 @@ impl Tags {
 
     #[inline]
     pub fn set_dirty(&mut self, index: usize) {
-        self.note_line(index);
-        self.words[index] |= DIRTY;
+        if self.words[index] & DIRTY == 0 {
+            self.note_line(index);
+            self.words[index] |= DIRTY;
+        }
     }
 
     /// Makes the line clean; whether it was dirty.
@@ -238,7 +237,7 @@ impl Tags {
         self.ready[index] = ready;
         self.replacement.fill(set, way);
         self.note_set(set);
-        self.recent = index;
+        self.recent[set] = index as u32;
         (index, victim)
     }
 
@@ -309,8 +308,9 @@ mod tests {
             for i in 0..90 {
                 snapshot.insert(PhysAddr(i * 64), Tick(i), i % 2 == 0);
             }
-            let state =
-                |t: &Tags| (t.words.clone(), t.ready.clone(), t.touched.clone(), t.recent, t.replacement.clone());
+            let state = |t: &Tags| {
+                (t.words.clone(), t.ready.clone(), t.touched.clone(), t.recent.clone(), t.replacement.clone())
+            };
             let mut other = snapshot.clone();
             snapshot.freeze(1);
             let mut t = snapshot.clone();

@@ -187,4 +187,46 @@ proptest! {
         bp.update(seq);
         prop_assert_eq!(state(&bp), state(&at_once));
     }
+
+    #[test]
+    fn rounds_of_a_loop_that_change_nothing_are_counted_without_being_predicted(
+        mut bp in units(),
+        body in vec(branch(&ALL), 1..7),
+        wrong in vec(branch(&STACKLESS), 0..3),
+        depth in 0..12u64,
+        before in 0..90u64,
+        times in 0..9u64,
+    ) {
+        // Numbers of a round, with those of a wrong path behind each of its branches.
+        let step = wrong.len() as u64 + 1;
+        let seqs = body.len() as u64 * step;
+        let round = |bp: &mut BranchPredictor, n: u64| {
+            for (i, b) in (1..).zip(&body) {
+                let seq = n * seqs + i * step;
+                let p = bp.predict(seq, b.pc, 4, b.kind);
+                let next = if b.taken { b.target } else { b.pc + 4 };
+                if p.target != next || p.taken != b.taken {
+                    fetch(bp, seq, &wrong);
+                    bp.correct(seq, next, b.taken, true);
+                }
+                bp.update(seq.saturating_sub(depth * step));
+            }
+        };
+        (0..before).for_each(|n| round(&mut bp, n));
+        let mut earlier = bp.clone();
+        round(&mut bp, before);
+        if bp.repeats(&earlier, seqs) {
+            prop_assert!(bp.has_steady_state());
+            let mut live = bp.clone();
+            (1..=times).for_each(|n| round(&mut live, before + n));
+            bp.repeat(&mut earlier, times, seqs);
+            prop_assert!(bp.repeats(&live, 0));
+            let counts = |bp: &BranchPredictor| format!("{:?} {:?} {:?}", bp.counts, bp.btb, bp.ras);
+            prop_assert_eq!(counts(&bp), counts(&live));
+        } else {
+            // One conditional branch has filled every history and counter by then.
+            let settles = body.len() == 1 && body[0].kind == BranchKind::Cond;
+            prop_assert!(!bp.has_steady_state() || before < 60 || !settles);
+        }
+    }
 }

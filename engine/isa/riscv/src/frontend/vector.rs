@@ -21,7 +21,7 @@ impl RiscvFrontEnd {
     /// Describes the next micro-ops of the vector instruction at the program counter; after the last it advances the pc.
     pub(super) fn vector_step(&mut self, out: &mut Step) {
         let pc = self.hart.pc;
-        (out.pc, out.len) = (pc, 4);
+        (out.pc, out.len, out.decoded) = (pc, 4, 0);
         out.branch = BranchInfo::default();
         let cracked = &mut self.hart.vector.cracked;
         out.n = cracked.hand_out(&mut out.uops, &mut out.mem);

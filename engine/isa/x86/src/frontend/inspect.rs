@@ -2,7 +2,7 @@
 
 use breakeven_base::Bus;
 
-use super::{X86FrontEnd, EMPTY, FETCH_BANK, NO_PAGE};
+use super::{X86FrontEnd, NO_PAGE};
 use crate::cpu::Halt;
 use crate::decode::MAX_LEN;
 use crate::flags::Rflags;
@@ -148,7 +148,7 @@ impl X86FrontEnd {
             self.cpu.xlat.fetch_stale = true;
         }
         if std::mem::take(&mut self.cpu.xlat.fetch_stale) {
-            self.fetch = [EMPTY; 2 * FETCH_BANK];
+            self.forget_translations();
         }
     }
 }

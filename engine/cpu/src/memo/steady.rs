@@ -1,0 +1,327 @@
+//! A loop's steady state: its segments repeat in a *period*, and after each period the branch predictor and the instruction side
+//! (first-level cache and TLB) stand as before it. From then on their calls need not be made: their answers are known,
+//! and what they count is multiplied ([`Outside::repeat`](crate::outside::Outside::repeat)). The front end executes, the data side
+//! is asked, as in every replay.
+//!
+//! ```text
+//!   segments ... | period | period | period | period ...        at the first other answer:
+//!                                  ^        ^                   what was left out of whole periods is multiplied,
+//!                           keep state   compare: from here on  that of the last, which is not whole, is made
+//!                                        without their calls
+//! ```
+//!
+//! A data access near the loop's code might change the instruction cache: the steady state ends before it.
+
+use std::ops::Range;
+
+use breakeven_base::{MemKind, PhysAddr, Tick};
+use breakeven_memory::Request;
+
+use super::archive::Base;
+use super::calls::Call;
+use super::make::Outcome;
+use super::recorder::At;
+use super::table::NONE;
+use super::{Limits, Memo};
+use crate::outside::{Earlier, Outside, Repeats, Round};
+
+/// Segments of a period, at most.
+const LONGEST: u64 = 64;
+const LAST: usize = LONGEST as usize + 1;
+/// Segments that must have repeated before the state is kept. Twice as many from one comparison to the next: a history may not
+/// yet be full of the loop.
+const FEWEST: u64 = 4;
+/// Of so many a predictor that may stand as before is not waited for any longer.
+const PATIENT: u64 = 256;
+/// What keeping a state and comparing it costs, in replayed instructions that are left out by half; what there is to begin
+/// with, and at most; one more for so many replayed live.
+const COST: i64 = 96;
+const BEGINNING: i64 = 8_192;
+const MOST: i64 = 65_536;
+const LIVE: u64 = 64;
+
+/// A segment of the period.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    segment: u32,
+    /// The state that the one before it ended at, and that of the same bytes where it begins.
+    entry: u32,
+    configuration: u32,
+    /// Its calls, from first to last of each run ([`super::answers::Answers::path`]).
+    path: Vec<(u32, u32)>,
+    /// Of these, the numbers of those that are still made (and that of its end), and they themselves.
+    made: Vec<u32>,
+    calls: Vec<Call>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Off,
+    /// The state has been kept; so many segments are left of the period.
+    Kept { left: u64 },
+}
+
+/// What is known of the segments just replayed.
+#[derive(Debug, Default)]
+pub(super) struct Steady {
+    stage: Stage,
+    /// Segments completed, and the last of them.
+    completed: u64,
+    last: Vec<u32>,
+    /// Each of the last `run` segments is the one `period` before it.
+    period: u64,
+    run: u64,
+    /// As many must have repeated before the next comparison.
+    wanted: u64,
+    /// What may be spent on comparisons, beyond the beginning.
+    credit: i64,
+    parts: Vec<Part>,
+    earlier: Earlier,
+    began: Base,
+    /// Where the parts of the period under way began.
+    bases: Vec<Base>,
+    /// What is left out, and where data accesses end that.
+    pub left_out: Repeats,
+    code: Range<PhysAddr>,
+    translations: Option<u64>,
+}
+
+/// How a steady state ended.
+pub(super) enum Left {
+    /// Between two segments.
+    Between,
+    /// In a segment entered at `entry`, call `at` of the run from `from` has come out so.
+    Within { from: u32, at: u32, outcome: Outcome, entry: u32 },
+}
+
+impl Steady {
+    /// Other calls have been made in between.
+    pub fn interrupt(&mut self) {
+        (self.stage, self.period, self.run, self.wanted) = (Stage::Off, 0, 0, FEWEST);
+    }
+
+    /// Whether the loop's code is no further than a line from what `request` asks for.
+    #[inline]
+    pub fn is_near_code(&self, request: &Request, line: u64) -> bool {
+        self.left_out.inst_side
+            && (request.kind == MemKind::PrefetchFetch
+                || request.paddr.0.wrapping_add(u64::from(request.size) + line) >= self.code.start.0
+                    && request.paddr.0 <= self.code.end.0.wrapping_add(line))
+    }
+
+    /// `segment`, last seen `ago` segments before, has been completed. Whether the period goes on.
+    fn note(&mut self, segment: u32, ago: u64) -> bool {
+        let at = |n: u64| (n % LAST as u64) as usize;
+        self.last.resize(LAST, NONE);
+        let goes_on = (1..=LONGEST).contains(&self.period)
+            && self.completed >= self.period
+            && self.last[at(self.completed - self.period)] == segment;
+        self.last[at(self.completed)] = segment;
+        self.completed += 1;
+        if goes_on {
+            self.run += 1;
+        } else {
+            self.interrupt();
+            self.period = ago;
+        }
+        goes_on
+    }
+
+    fn earn(&mut self, insts: i64) {
+        self.credit = (self.credit + insts).min(MOST);
+    }
+
+    /// A steady state has saved as much as running so many `insts`.
+    fn ended(&mut self, insts: i64) {
+        self.earn(insts);
+        self.left_out = Repeats::default();
+    }
+
+    fn leaves_out(&self, call: &Call) -> bool {
+        match call {
+            Call::Fetch { .. } | Call::InstTlb { .. } => self.left_out.inst_side,
+            Call::FetchTranslate { .. } => self.left_out.translations,
+            Call::Predict { .. } | Call::Train { .. } | Call::Correct { .. } | Call::SquashPredictions { .. } => {
+                self.left_out.predictor
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Memo {
+    /// `segment` has been replayed with every call, from the configuration on that `entry` was found to be: whether the loop is
+    /// in its steady state now.
+    pub(super) fn completed_live<O: Outside>(
+        &mut self,
+        segment: u32,
+        (entry, configuration): (u32, u32),
+        calls: &[Call],
+        cx: &mut O,
+    ) -> bool {
+        let steady = &mut self.steady;
+        let known = &mut self.table.segments[segment as usize];
+        let ago = steady.completed - std::mem::replace(&mut known.seen, steady.completed);
+        steady.earn((known.insts / LIVE) as i64);
+        if !steady.note(segment, ago) {
+            return false;
+        }
+        match steady.stage {
+            Stage::Off => {
+                let is_due = steady.run >= steady.wanted.max(2 * steady.period) && steady.credit + BEGINNING >= COST;
+                if steady.period <= LONGEST && is_due {
+                    steady.wanted = 2 * steady.run;
+                    steady.credit -= COST;
+                    if cx.keep(&mut steady.earlier, Tick(self.recorder.base.tick)) {
+                        steady.stage = Stage::Kept { left: steady.period };
+                        steady.began = self.recorder.base;
+                        steady.parts.clear();
+                    }
+                }
+                false
+            }
+            Stage::Kept { left } => {
+                let path = self.recorder.answers.path.clone();
+                steady.parts.push(Part { segment, entry, configuration, path, made: Vec::new(), calls: Vec::new() });
+                steady.stage = Stage::Kept { left: left - 1 };
+                left == 1 && self.is_steady(calls, cx)
+            }
+        }
+    }
+
+    fn round(&self) -> Round {
+        let (began, now) = (&self.steady.began, &self.recorder.base);
+        Round { end: Tick(now.tick), seqs: now.seq - began.seq, code: self.steady.code.clone() }
+    }
+
+    /// A period has passed since the state was kept.
+    fn is_steady<O: Outside>(&mut self, calls: &[Call], cx: &mut O) -> bool {
+        let steady = &mut self.steady;
+        steady.stage = Stage::Off;
+        let of_path = |path: &[(u32, u32)]| path.iter().flat_map(|(from, to)| *from..*to).collect::<Vec<u32>>();
+        let (mut start, mut end) = (PhysAddr(u64::MAX), PhysAddr::ZERO);
+        for i in steady.parts.iter().flat_map(|part| of_path(&part.path)) {
+            if let Call::Fetch { paddr, size, .. } = calls[i as usize] {
+                (start, end) = (start.min(paddr), end.max(paddr.wrapping_add(size.into())));
+            }
+        }
+        steady.code = start..end;
+        let round = self.round();
+        let steady = &mut self.steady;
+        let repeats = cx.repeats(&steady.earlier, &round);
+        let waits = !repeats.predictor && steady.earlier.has_predictor() && steady.run < PATIENT;
+        if waits || !(repeats.predictor || repeats.inst_side) {
+            return false;
+        }
+        steady.left_out = repeats;
+        steady.translations = cx.translations();
+        for n in 0..steady.parts.len() {
+            let made = of_path(&steady.parts[n].path).into_iter().filter(|i| !steady.leaves_out(&calls[*i as usize]));
+            let mut made: Vec<u32> = made.collect();
+            steady.parts[n].calls = made.iter().map(|i| calls[*i as usize]).collect();
+            made.extend(steady.parts[n].path.last().map(|(_, end)| end));
+            steady.parts[n].made = made;
+        }
+        true
+    }
+
+    /// Replays whole segments in the steady state, as long as it lasts.
+    pub(super) fn replay_steady<O: Outside>(&mut self, calls: &[Call], cx: &mut O, limits: &Limits) -> Left {
+        let round = self.round();
+        let parts = std::mem::take(&mut self.steady.parts);
+        let (mut periods, mut n, insts) = (0, 0, self.insts);
+        self.steady.bases.clear();
+        let ended = loop {
+            let part = &parts[n];
+            if !self.begins_at(part, cx, limits) {
+                break None;
+            }
+            let at = At { base: self.recorder.base, period: self.recorder.period };
+            self.recorder.answers.path.clear();
+            if let Some((i, other)) = self.first_other(&part.calls, &at, cx) {
+                break Some((part.made[i], other));
+            }
+            self.steady.bases.push(self.recorder.base);
+            self.completed(part.segment);
+            self.statistics.steady += 1;
+            self.table.segments[part.segment as usize].seen = self.steady.completed;
+            self.steady.note(part.segment, 0);
+            n += 1;
+            if n == parts.len() {
+                (periods, n) = (periods + 1, 0);
+                self.steady.bases.clear();
+            }
+        };
+        let left_out = self.steady.left_out;
+        cx.repeat(&mut self.steady.earlier, &round, left_out, periods);
+        for (part, base) in parts.iter().zip(std::mem::take(&mut self.steady.bases)) {
+            self.make_up(calls, (&part.path, None), base, cx);
+        }
+        self.recorder.answers.path.clear();
+        let left = match ended {
+            None => Left::Between,
+            Some((i, outcome)) => {
+                let from = self.make_up(calls, (&parts[n].path, Some(i)), self.recorder.base, cx);
+                Left::Within { from, at: i, outcome, entry: parts[n].entry }
+            }
+        };
+        self.steady.ended((self.insts - insts) as i64 / 2);
+        self.steady.parts = parts;
+        left
+    }
+
+    /// Makes `calls`; the first that comes out otherwise, or must not be made in a steady state.
+    fn first_other<O: Outside>(&mut self, calls: &[Call], at: &At, cx: &mut O) -> Option<(usize, Outcome)> {
+        for (i, call) in calls.iter().enumerate() {
+            match self.call(call, at, cx) {
+                // What has just been executed may have changed what translations say.
+                Outcome::Same if self.steady.translations != cx.translations() => {
+                    return Some((i + 1, Outcome::NotMade));
+                }
+                Outcome::Same => {}
+                other => return Some((i, other)),
+            }
+        }
+        None
+    }
+
+    /// Whether `part` may begin where the recorder stands.
+    fn begins_at<O: Outside>(&mut self, part: &Part, cx: &mut O, limits: &Limits) -> bool {
+        let begins = self.recorder.configuration == part.entry
+            && self.table.configurations[part.configuration as usize].asid == cx.asid()
+            && limits.has_room(&self.recorder.base, self.insts)
+            && self.applies(part.configuration);
+        if begins {
+            self.recorder.configuration = part.configuration;
+        }
+        begins
+    }
+
+    /// Makes the calls that were left out of a segment that began at `base`, up to call `end`; the run that has that call.
+    fn make_up<O: Outside>(
+        &mut self,
+        calls: &[Call],
+        (path, end): (&[(u32, u32)], Option<u32>),
+        base: Base,
+        cx: &mut O,
+    ) -> u32 {
+        let at = At { base, period: self.recorder.period };
+        for &(from, to) in path {
+            let last = end.filter(|end| (from..=to).contains(end));
+            for i in from..last.unwrap_or(to) {
+                let call = &calls[i as usize];
+                // A translation has no effect.
+                let is_due = self.steady.leaves_out(call) && !matches!(call, Call::FetchTranslate { .. });
+                if is_due && !matches!(self.call(call, &at, cx), Outcome::Same) {
+                    self.recorder.report_mismatch("the same in a steady state", &format!("{call:?}"));
+                }
+            }
+            if last.is_some() {
+                return from;
+            }
+            self.recorder.answers.path.push((from, to));
+        }
+        0
+    }
+}
