@@ -129,6 +129,19 @@ impl MemorySystem {
         Some(Response::Done { at, level: 0 })
     }
 
+    /// A hit that no prefetcher of the cache at `port` looks at, where none is to be sent.
+    #[inline]
+    fn fast_hit_beside_prefetchers(&mut self, port: Port, now: Tick, req: &Request, cmd: Cmd) -> Option<Response> {
+        let Link::Cache(i) = self.net.ports[port as usize] else { return None };
+        if self.net.is_uncached(req.paddr) {
+            return None;
+        }
+        let cache = self.net.caches.get_mut(i)?;
+        cache.prefetching.as_ref().filter(|p| p.next_due > now)?;
+        let at = cache.hit_fast_path(cmd, port as u8, now, req.paddr, u32::from(req.size))?;
+        Some(Response::Done { at, level: 0 })
+    }
+
     /// An access that is answered at once.
     #[inline]
     fn access_at_once(&mut self, port: Port, now: Tick, req: &Request) -> Response {
@@ -136,6 +149,9 @@ impl MemorySystem {
         let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
         if let (Some(cmd), false) = (self.fast_path_command(req.kind), req.uncacheable | req.non_temporal) {
             if let Some(hit) = self.fast_hit(port, now, req, cmd) {
+                return hit;
+            }
+            if let Some(hit) = self.fast_hit_beside_prefetchers(port, now, req, cmd) {
                 return hit;
             }
         }
@@ -183,16 +199,6 @@ impl MemorySystem {
     fn access_slow_path(&mut self, port: Port, now: Tick, req: &Request) -> Response {
         let link = self.net.ports[port as usize];
         let uncached = req.uncacheable || self.net.is_uncached(req.paddr);
-        let special = uncached || req.non_temporal;
-        if let (Link::Cache(i), Some(cmd), false) = (link, self.fast_path_command(req.kind), special) {
-            if let Some(c) = self.net.caches.get_mut(i) {
-                if c.prefetching.as_ref().is_some_and(|p| p.next_due > now) {
-                    if let Some(at) = c.hit_fast_path(cmd, port as u8, now, req.paddr, u32::from(req.size)) {
-                        return Response::Done { at, level: 0 };
-                    }
-                }
-            }
-        }
         self.issue_pending(now);
         if self.net.next_prefetch <= now {
             self.net.run_prefetches(now);

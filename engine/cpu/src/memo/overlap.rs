@@ -25,8 +25,8 @@ struct Group {
     to: u64,
 }
 
-/// Bytes by which a group may grow at either end before it is compared with the others again.
-const ROOM: u64 = 256;
+/// Bytes by which a group may grow at either end before it is compared with the others again: tried in this order.
+const ROOMS: [u64; 2] = [1024, 256];
 
 #[derive(Clone, Debug, Default)]
 pub struct Groups {
@@ -79,11 +79,13 @@ impl Groups {
     /// Whether group `i` is apart from the others; where there is room, with some to grow into.
     #[inline(never)]
     fn settle(&mut self, i: usize) -> bool {
-        let g = &mut self.groups[i];
-        if g.lo.min(g.lo.wrapping_add(g.moved)) >= ROOM && g.hi < HIGH {
-            (g.from, g.to) = (g.lo - ROOM, g.hi + ROOM);
-            if self.is_apart(i) {
-                return true;
+        for room in ROOMS {
+            let g = &mut self.groups[i];
+            if g.lo.min(g.lo.wrapping_add(g.moved)) >= room && g.hi < HIGH {
+                (g.from, g.to) = (g.lo - room, g.hi + room);
+                if self.is_apart(i) {
+                    return true;
+                }
             }
         }
         for g in &mut self.groups[..self.used] {

@@ -120,7 +120,7 @@ impl Memo {
     }
 
     /// Whether the references so far overlap as they did on the way to call `other`, when that was recorded.
-    fn applies_to(&mut self, other: u32) -> bool {
+    pub(super) fn applies_to(&mut self, other: u32) -> bool {
         self.groups.start(&self.rules, self.alias_bits);
         let Some(then) = self.table.earlier_references.get(&other) else { return false };
         then.len() == self.recorder.answers.references().count()

@@ -49,9 +49,8 @@ struct Part {
     configuration: u32,
     /// Its calls, from first to last of each run ([`super::answers::Answers::path`]).
     path: Vec<(u32, u32)>,
-    /// Of these, the numbers of those that are still made (and that of its end), and they themselves.
-    made: Vec<u32>,
-    calls: Vec<Call>,
+    /// Of each run, those that are still made, with their numbers.
+    made: Vec<Vec<(u32, Call)>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -183,7 +182,7 @@ impl Memo {
             }
             Stage::Kept { left } => {
                 let path = self.recorder.answers.path.clone();
-                steady.parts.push(Part { segment, entry, configuration, path, made: Vec::new(), calls: Vec::new() });
+                steady.parts.push(Part { segment, entry, configuration, path, made: Vec::new() });
                 steady.stage = Stage::Kept { left: left - 1 };
                 left == 1 && self.is_steady(calls, cx)
             }
@@ -217,10 +216,10 @@ impl Memo {
         steady.left_out = repeats;
         steady.translations = cx.translations();
         for n in 0..steady.parts.len() {
-            let made = of_path(&steady.parts[n].path).into_iter().filter(|i| !steady.leaves_out(&calls[*i as usize]));
-            let mut made: Vec<u32> = made.collect();
-            steady.parts[n].calls = made.iter().map(|i| calls[*i as usize]).collect();
-            made.extend(steady.parts[n].path.last().map(|(_, end)| end));
+            let run = |&(from, to): &(u32, u32)| -> Vec<(u32, Call)> {
+                (from..to).map(|i| (i, calls[i as usize])).filter(|(_, call)| !steady.leaves_out(call)).collect()
+            };
+            let made = steady.parts[n].path.iter().map(run).collect();
             steady.parts[n].made = made;
         }
         true
@@ -239,8 +238,9 @@ impl Memo {
             }
             let at = At { base: self.recorder.base, period: self.recorder.period };
             self.recorder.answers.path.clear();
-            if let Some((i, other)) = self.first_other(&part.calls, &at, cx) {
-                break Some((part.made[i], other));
+            let other = self.first_other(part, &at, cx);
+            if other.is_some() {
+                break other;
             }
             self.steady.bases.push(self.recorder.base);
             self.completed(part.segment);
@@ -271,17 +271,29 @@ impl Memo {
         left
     }
 
-    /// Makes `calls`; the first that comes out otherwise, or must not be made in a steady state.
-    fn first_other<O: Outside>(&mut self, calls: &[Call], at: &At, cx: &mut O) -> Option<(usize, Outcome)> {
-        for (i, call) in calls.iter().enumerate() {
-            match self.call(call, at, cx) {
-                // What has just been executed may have changed what translations say.
-                Outcome::Same if self.steady.translations != cx.translations() => {
-                    return Some((i + 1, Outcome::NotMade));
+    /// Makes the calls of `part`; the first that comes out otherwise, or must not be made in a steady state.
+    fn first_other<O: Outside>(&mut self, part: &Part, at: &At, cx: &mut O) -> Option<(u32, Outcome)> {
+        let mut before = None;
+        for (run, &(from, to)) in part.made.iter().zip(&part.path) {
+            if let Some(diverged) = before {
+                // From here on places are those of another visit.
+                let groups = self.groups.clone();
+                if !self.applies_to(from) {
+                    self.groups = groups;
+                    return Some((diverged, Outcome::NotMade));
                 }
-                Outcome::Same => {}
-                other => return Some((i, other)),
             }
+            for (i, call) in run {
+                match self.call(call, at, cx) {
+                    // What has just been executed may have changed what translations say.
+                    Outcome::Same if self.steady.translations != cx.translations() => {
+                        return Some((i + 1, Outcome::NotMade));
+                    }
+                    Outcome::Same => {}
+                    other => return Some((*i, other)),
+                }
+            }
+            before = Some(to);
         }
         None
     }

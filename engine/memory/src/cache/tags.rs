@@ -31,6 +31,8 @@ pub(crate) struct Tags {
     masks: Box<[u64]>,
     /// Of each set the line used or filled last: most accesses are to it again, and change no order of replacement.
     recent: Vec<u32>,
+    /// Of each set a line used before that: where the next hit is looked for.
+    before: Vec<u32>,
     /// The snapshot ([`Tags::freeze`]) that this is, or was copied from; 0: none.
     origin: u64,
     /// A bit a set that may differ from the snapshot.
@@ -46,6 +48,7 @@ impl Clone for Tags {
             masks: self.masks.clone(),
             touched: self.touched.clone(),
             recent: self.recent.clone(),
+            before: self.before.clone(),
             ..*self
         }
     }
@@ -90,6 +93,7 @@ impl Tags {
             replacement: Replacement::new(kind, sets as usize, ways),
             masks: masks.into(),
             recent: (0..sets as u32).map(|set| set * ways as u32).collect(),
+            before: (0..sets as u32).map(|set| set * ways as u32).collect(),
             origin: 0,
             touched: vec![0; (sets as usize).div_ceil(64)],
         }
@@ -149,7 +153,12 @@ impl Tags {
 
     /// The same of a line that was not the last of its set.
     fn use_another(&mut self, addr: PhysAddr, now: Tick) -> Option<usize> {
-        let i = self.find(addr).filter(|&i| self.ready[i] <= now)?;
+        let before = self.before[self.set(addr)] as usize;
+        let is_there = self.words[before] & !DIRTY == self.line(addr).addr().0 | VALID;
+        let i = if is_there { before } else { self.find(addr)? };
+        if self.ready[i] > now {
+            return None;
+        }
         self.touch(addr, i);
         Some(i)
     }
@@ -168,7 +177,7 @@ impl Tags {
         let set = self.set(addr);
         self.note_set(set);
         // More lines than 2^32 would be 256 GiB.
-        self.recent[set] = index as u32;
+        self.before[set] = std::mem::replace(&mut self.recent[set], index as u32);
         self.replacement.touch(set, index - set * self.ways);
     }
 

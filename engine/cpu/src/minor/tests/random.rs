@@ -8,7 +8,7 @@ use crate::memo::Memoizable;
 use crate::minor::pipe::{PREDICTIONS, STREAMS};
 use crate::minor::pipeline::Pipeline;
 use crate::testing::cases;
-use crate::testing::memoized::{agree, same, statistics};
+use crate::testing::memoized::{agree, plain_loop, same, statistics};
 use crate::testing::programs::program;
 
 fn odd_machines() -> Vec<MinorConfig> {
@@ -98,13 +98,13 @@ proptest! {
 
 /// The property above would hold, too, of a core that never replays.
 #[test]
-fn a_loop_is_replayed() {
-    let mut program = vec![add(5, 5), load(6, DATA), add(7, 6), store(DATA + 64)];
-    program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 2000][..], &[false]].concat()));
-    program.push(mark());
-    let mut r = machine(MinorConfig::default(), 2, MockFe::new(program));
-    r.core.memoize(true);
-    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
-    let memo = r.core.memo_statistics();
-    assert!(memo.replayed_insts > 8_000, "{memo:?}");
+fn a_loop_is_replayed_most_of_it_in_a_steady_state() {
+    for turns in [12_000, 12_001] {
+        let steady = agree(plain_loop(), turns, |program, on| {
+            let mut r = machine(MinorConfig::default(), 3, MockFe::new(program));
+            r.core.memoize(on);
+            r
+        });
+        assert!(steady.as_ref().is_ok_and(|n| *n > 50), "{turns}: {steady:?}");
+    }
 }

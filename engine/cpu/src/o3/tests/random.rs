@@ -10,7 +10,7 @@ use crate::memo::archive::Written;
 use crate::memo::Memoizable;
 use crate::o3::seq::{LOADS, STORES};
 use crate::testing::cases;
-use crate::testing::memoized::{agree, statistics};
+use crate::testing::memoized::{agree, plain_loop, statistics};
 use crate::testing::programs::program;
 
 fn odd_machines() -> Vec<O3Config> {
@@ -133,5 +133,18 @@ proptest! {
             }
         }
         prop_assert_eq!(r.core.cycles(), whole.core.cycles());
+    }
+}
+
+/// The properties above would hold, too, of a core that never replays.
+#[test]
+fn a_loop_is_replayed_most_of_it_in_a_steady_state() {
+    for turns in [12_000, 12_001] {
+        let steady = agree(plain_loop(), turns, |program, on| {
+            let mut r = machine(O3Config::default(), 3, MockFe::new(program));
+            r.core.memoize(on);
+            r
+        });
+        assert!(steady.as_ref().is_ok_and(|n| *n > 50), "{turns}: {steady:?}");
     }
 }
