@@ -25,6 +25,14 @@ POINTS = {
     "broadwell": ["x64-copy-erms", "x64-copy-unrolled", "x64-copy-nocache-2023"],
 }
 SIZES = (16, 256, 1448)
+#: routines whose loops run long enough to have a steady state
+LOOPS = {
+    "minor": ["rv-copy-user-2021"],
+    "o3": ["rv-copy-user-2021"],
+    "c920": ["rvv-memcpy-m4", "rvv-csum-m8"],
+    "x86_o3": ["x64-copy-unrolled"],
+}
+LOOP_SIZE = 16384
 
 
 def load(path: Path):
@@ -56,11 +64,14 @@ def run_points(engine) -> None:
     from breakeven.machine.presets import describe_machine
     from breakeven.points import Point, pack
 
+    def sweep(machine: str, points: list[Point]) -> None:
+        isa = "riscv" if points[0].routine.startswith("rv") else "x86"
+        engine.Sweep(json.dumps(describe_machine(machine)), guest_elf(isa)).run(pack(points), threads=1)
+
     for machine, routines in POINTS.items():
-        isa = "riscv" if routines[0].startswith("rv") else "x86"
-        sweep = engine.Sweep(json.dumps(describe_machine(machine)), guest_elf(isa))
-        points = [Point(routine=r, size=n, src_offset=at) for r in routines for n in SIZES for at in range(8)]
-        sweep.run(pack(points), threads=1)
+        sweep(machine, [Point(routine=r, size=n, src_offset=at) for r in routines for n in SIZES for at in range(8)])
+    for machine, routines in LOOPS.items():
+        sweep(machine, [Point(routine=r, size=LOOP_SIZE) for r in routines])
 
 
 if __name__ == "__main__":
