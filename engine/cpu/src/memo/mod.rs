@@ -19,7 +19,7 @@
 //! Segments begin and end in cycles in which fetch takes a backward branch, or after which the pipeline is empty (in order:
 //! in which fetch is set to another stream). In order they begin on the right path; a wrong path is within one. Addresses of
 //! references are not part of a configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the
-//! segment that is being recorded.
+//! segment that is being recorded. Where a loop's segments repeat, most of what is live may stand still, too ([`steady`]).
 
 mod answers;
 pub mod archive;
@@ -199,6 +199,7 @@ impl Memo {
     pub fn release_memory(&mut self) {
         self.stop();
         self.table.trim();
+        self.steady = Steady::default();
     }
 
     /// Drops the segment that is being recorded.

@@ -161,7 +161,7 @@ impl Memo {
     ) -> bool {
         let steady = &mut self.steady;
         let known = &mut self.table.segments[segment as usize];
-        let ago = steady.completed - std::mem::replace(&mut known.seen, steady.completed);
+        let ago = steady.completed.wrapping_sub(std::mem::replace(&mut known.seen, steady.completed));
         steady.earn((known.insts / LIVE) as i64);
         if !steady.note(segment, ago) {
             return false;
