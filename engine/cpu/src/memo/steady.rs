@@ -31,10 +31,10 @@ const LAST: usize = LONGEST as usize + 1;
 /// Segments that must have repeated before the state is kept. Twice as many from one comparison to the next: a history may not
 /// yet be full of the loop.
 const FEWEST: u64 = 4;
-/// Of so many a predictor that may stand as before is not waited for any longer.
+/// Behind so many, a predictor that still learns is not waited for any longer.
 const PATIENT: u64 = 256;
-/// What keeping a state and comparing it costs, in replayed instructions that are left out by half; what there is to begin
-/// with, and at most; one more for so many replayed live.
+/// Credit for comparisons, in replayed instructions (measured, `o3`): what one costs, what there is to begin with, and at most.
+/// Half the instructions of a steady state are earned, and one of so many that are replayed with every call.
 const COST: i64 = 96;
 const BEGINNING: i64 = 8_192;
 const MOST: i64 = 65_536;
@@ -80,7 +80,8 @@ pub(super) struct Steady {
     began: Base,
     /// Where the parts of the period under way began.
     bases: Vec<Base>,
-    /// What is left out, and where data accesses end that.
+    /// What is left out; where the loop's code lies, which data accesses must not come near; and what [`Outside::translations`]
+    /// must say.
     pub left_out: Repeats,
     code: Range<PhysAddr>,
     translations: Option<u64>,
@@ -100,7 +101,7 @@ impl Steady {
         (self.stage, self.period, self.run, self.wanted) = (Stage::Off, 0, 0, FEWEST);
     }
 
-    /// Whether the loop's code is no further than a line from what `request` asks for.
+    /// Whether `request` asks for the loop's code, or for what is no further than a line from it.
     #[inline]
     pub fn is_near_code(&self, request: &Request, line: u64) -> bool {
         self.left_out.inst_side
