@@ -110,7 +110,7 @@ pub trait Outside {
     fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool);
     fn squash_predictions(&mut self, after: Seq);
 
-    /// Keeps predictor and instruction side as they are at `now`. False: neither ever stands as before.
+    /// Keeps predictor and instruction side as they are at `now`. False: of neither it could be told whether it stands so again.
     fn keep(&mut self, _to: &mut Earlier, _now: Tick) -> bool {
         false
     }

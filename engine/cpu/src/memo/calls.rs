@@ -324,9 +324,10 @@ impl Executed {
     pub fn is(&self, result: StepResult, step: &Step) -> bool {
         if self.decoded == step.decoded && step.decoded != 0 && self.pc == step.pc && self.result == StepResult::Done {
             // Decoding says all but where it went.
-            return result == StepResult::Done
-                && self.next_pc == step.next_pc
-                && self.branch.taken == step.branch.taken;
+            let same =
+                result == StepResult::Done && self.next_pc == step.next_pc && self.branch.taken == step.branch.taken;
+            debug_assert!(!same || self.is_in_full(result, step), "a number of a decoded instruction stands for two");
+            return same;
         }
         self.is_in_full(result, step)
     }
