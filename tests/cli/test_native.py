@@ -41,12 +41,13 @@ def test_a_host_of_another_kind_is_refused(monkeypatch):
 @on_x86
 def test_cycles_of_the_host(session):
     """A chain of one addition a byte pair: the checksum with adc cannot take less than a cycle for eight bytes."""
-    chain = [pt.Point("x64-csum-naive-adc", n) for n in (4096, 8192)]
-    small, large = run_points(session, chain)
-    assert small.ok and large.ok
-    # 512 dependent additions more; whatever else a shared host does, they are not done in fewer cycles.
-    assert large.cycles_median - small.cycles_median > 480
-    assert small.cycles_min <= small.cycles_median
+    lengths = (4096, 8192)
+    results = run_points(session, [pt.Point("x64-csum-naive-adc", n) for n in lengths])
+    for n, result in zip(lengths, results, strict=True):
+        assert result.ok
+        # Noise only lengthens. The counter may tick at half the core's clock, when that is raised: half a tick an addition.
+        assert result.cycles_min > n / 8 / 2
+        assert result.cycles_min <= result.cycles_median
 
 
 @on_x86

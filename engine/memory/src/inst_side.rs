@@ -37,7 +37,7 @@ pub struct InstSide {
 impl MemorySystem {
     /// The first-level instruction cache, if nothing else asks it.
     fn inst_cache(&self) -> Option<&Cache> {
-        let i = self.fast_path_cache(Port::Inst)?;
+        let i = self.plain_cache(Port::Inst)?;
         let others = self.net.ports.iter().skip(Port::Inst as usize + 1);
         let below = self.net.caches.iter().map(|c| &c.p.mem_side);
         let alone = others.chain(below).all(|link| *link != Link::Cache(i));
@@ -92,8 +92,8 @@ impl MemorySystem {
         let [hits, ticks, tlb_hits] =
             [hits - earlier.counts[0], ticks - earlier.counts[1], tlb_hits - earlier.counts[2]]
                 .map(|grown| grown * times);
-        *self.translation.read_hits(Side::Inst) += tlb_hits;
-        let i = self.fast_path_cache(Port::Inst);
+        self.translation.first_level_hits(Side::Inst)[0] += tlb_hits;
+        let i = self.plain_cache(Port::Inst);
         let Some(cache) = i.and_then(|i| self.net.caches.get_mut(i)) else { return };
         cache.stats.add_hits(Cmd::ReadReq, Port::Inst as u8, hits, ticks);
         cache.port_is_free_later(until, (until.0 - earlier.at.0) * times);

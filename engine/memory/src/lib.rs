@@ -6,6 +6,7 @@
 
 mod cache;
 pub mod config;
+mod data_side;
 mod dram;
 mod inst_side;
 mod layer;
@@ -25,6 +26,7 @@ mod write_combining;
 mod xbar;
 
 pub use config::MemorySystemConfig;
+pub use data_side::{DataUses, HitCounts, LineUse, PageUse};
 pub use inst_side::InstSide;
 pub use request::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 pub use system::MemorySystem;

@@ -100,6 +100,8 @@ pub(crate) struct Network {
     pub line_bytes: u32,
     /// Ranges that pass the caches: uncacheable and write-combining ones.
     uncached: Vec<AddrRange>,
+    /// What lies between two of them, about the last cached access.
+    cached: AddrRange,
     /// Nothing in any prefetcher's queue is due before this instant.
     pub next_prefetch: Tick,
     /// The core's access, or the prefetch being sent, on which prefetchers train.
@@ -132,6 +134,7 @@ impl Network {
             memories: cfg.memories.iter().map(memory).collect(),
             line_bytes: cfg.line_bytes,
             uncached: cfg.uncacheable.iter().chain(combined).copied().collect(),
+            cached: AddrRange { start: 0, end: 0 },
             next_prefetch: NEVER,
             trigger: Access::default(),
             now: Tick::ZERO,
@@ -146,6 +149,23 @@ impl Network {
     /// In a range that passes the caches.
     pub fn is_uncached(&self, paddr: PhysAddr) -> bool {
         self.uncached.iter().any(|r| r.contains(paddr))
+    }
+
+    /// In none of them.
+    #[inline(always)]
+    pub fn is_cached(&mut self, paddr: PhysAddr) -> bool {
+        self.cached.contains(paddr) || self.look_for_cached(paddr)
+    }
+
+    #[inline(never)]
+    fn look_for_cached(&mut self, paddr: PhysAddr) -> bool {
+        if self.is_uncached(paddr) {
+            return false;
+        }
+        let before = self.uncached.iter().map(|r| r.end).filter(|end| *end <= paddr.0);
+        let behind = self.uncached.iter().map(|r| r.start).filter(|start| *start > paddr.0);
+        self.cached = AddrRange { start: before.max().unwrap_or(0), end: behind.min().unwrap_or(u64::MAX) };
+        true
     }
 
     /// Hands `pkt` to the component behind `link`. `source`: who sends, for the crossbars' response layers.

@@ -26,11 +26,20 @@ pub struct MemorySystem {
     pub(crate) write_combining: Option<WriteCombining>,
     /// Command of each kind of access that may take the fast path. An atomic one drains write-combining buffers first.
     fast_path_commands: [Option<Cmd>; KINDS],
-    /// The cache at each port whose hits take the fast path: tags only, no uncacheable ranges, no prefetchers.
-    fast_path_caches: [Option<u16>; 4],
+    /// Of each port the cache whose hits take the fast path.
+    fast_paths: [FastPath; 4],
     /// Instruction fetches that did not take the fast path.
     pub(crate) slow_fetches: u64,
 }
+
+/// The cache at a port.
+#[derive(Clone, Copy, Debug)]
+struct FastPath {
+    cache: Option<u16>,
+    /// Tags only: no uncacheable ranges, no prefetchers.
+    is_plain: bool,
+}
+
 /// Kinds of access, with room for more.
 const KINDS: usize = 16;
 
@@ -54,17 +63,18 @@ impl MemorySystem {
             return Err(errors);
         }
         let net = Network::new(&cfg);
-        let fast_path_caches = net.ports.map(|link| match link {
-            Link::Cache(i) if cfg.uncacheable.is_empty() && cfg.caches[usize::from(i)].prefetchers.is_empty() => {
-                Some(i)
-            }
-            _ => None,
+        let fast_paths = net.ports.map(|link| match link {
+            Link::Cache(i) => FastPath {
+                cache: Some(i),
+                is_plain: cfg.uncacheable.is_empty() && cfg.caches[usize::from(i)].prefetchers.is_empty(),
+            },
+            _ => FastPath { cache: None, is_plain: false },
         });
         Ok(MemorySystem {
             net,
             translation: Translation::new(&cfg),
             fast_path_commands: fast_path_commands(cfg.write_combining.is_some()),
-            fast_path_caches,
+            fast_paths,
             write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
             cfg: Arc::new(cfg),
             slow_fetches: 0,
@@ -97,9 +107,10 @@ impl MemorySystem {
         self.fast_path_commands.get(kind as usize).copied().flatten()
     }
 
-    /// The cache at `port`, if its hits take the fast path.
-    pub(crate) fn fast_path_cache(&self, port: Port) -> Option<u16> {
-        self.fast_path_caches[port as usize]
+    /// The cache at `port`, if it has neither prefetchers nor uncacheable ranges.
+    pub(crate) fn plain_cache(&self, port: Port) -> Option<u16> {
+        let path = self.fast_paths[port as usize];
+        path.cache.filter(|_| path.is_plain)
     }
 
     /// The cache at the data port.
@@ -121,24 +132,15 @@ impl MemorySystem {
         }
     }
 
-    /// A hit on the fast path of `port`.
+    /// A hit on the fast path of `port`; beside prefetchers only where none looks at it or is to send.
     #[inline(always)]
     fn fast_hit(&mut self, port: Port, now: Tick, req: &Request, cmd: Cmd) -> Option<Response> {
-        let cache = self.net.caches.get_mut(self.fast_path_caches[port as usize]?)?;
-        let at = cache.fast_hit(cmd, port as u8, now, req.paddr, u32::from(req.size))?;
-        Some(Response::Done { at, level: 0 })
-    }
-
-    /// A hit that no prefetcher of the cache at `port` looks at, where none is to be sent.
-    #[inline]
-    fn fast_hit_beside_prefetchers(&mut self, port: Port, now: Tick, req: &Request, cmd: Cmd) -> Option<Response> {
-        let Link::Cache(i) = self.net.ports[port as usize] else { return None };
-        if self.net.is_uncached(req.paddr) {
+        let path = self.fast_paths[port as usize];
+        if !path.is_plain && !self.net.is_cached(req.paddr) {
             return None;
         }
-        let cache = self.net.caches.get_mut(i)?;
-        cache.prefetching.as_ref().filter(|p| p.next_due > now)?;
-        let at = cache.hit_fast_path(cmd, port as u8, now, req.paddr, u32::from(req.size))?;
+        let cache = self.net.caches.get_mut(path.cache?)?;
+        let at = cache.fast_hit(cmd, port as u8, now, req.paddr, u32::from(req.size))?;
         Some(Response::Done { at, level: 0 })
     }
 
@@ -149,9 +151,6 @@ impl MemorySystem {
         let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
         if let (Some(cmd), false) = (self.fast_path_command(req.kind), req.uncacheable | req.non_temporal) {
             if let Some(hit) = self.fast_hit(port, now, req, cmd) {
-                return hit;
-            }
-            if let Some(hit) = self.fast_hit_beside_prefetchers(port, now, req, cmd) {
                 return hit;
             }
         }
@@ -168,8 +167,10 @@ impl MemorySystem {
             MemKind::Store => Some(Cmd::WriteReq),
             _ => None,
         };
-        if let Some(hit) = cmd.and_then(|cmd| self.fast_hit(Port::Data, now, req, cmd)) {
-            return hit;
+        if self.fast_paths[Port::Data as usize].is_plain {
+            if let Some(hit) = cmd.and_then(|cmd| self.fast_hit(Port::Data, now, req, cmd)) {
+                return hit;
+            }
         }
         self.wait_slow_path(now, req, cmd)
     }

@@ -74,6 +74,12 @@ impl TlbArray {
         true
     }
 
+    /// Whether the page is here. No use of it.
+    pub fn has(&self, page: Page) -> bool {
+        let last = self.shortcuts[page.vpn as usize % SHORTCUTS] as usize;
+        self.pages.get(last) == Some(&page) || self.pages[self.set(page)].contains(&page)
+    }
+
     /// Whether the same pages are here as in `earlier`, and pages will make way for others as there.
     pub fn repeats(&self, earlier: &Self) -> bool {
         self.pages == earlier.pages && same_order(&self.used, &earlier.used, self.ways)
@@ -151,8 +157,9 @@ impl TlbStats {
         (self.hits[0], self.misses[0])
     }
 
-    pub fn read_hits(&mut self) -> &mut u64 {
-        &mut self.hits[0]
+    /// Of reads and of writes.
+    pub fn first_level_hits(&mut self) -> &mut [u64; 2] {
+        &mut self.hits
     }
 
     #[inline]

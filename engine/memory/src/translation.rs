@@ -4,6 +4,7 @@ use breakeven_base::{StatSink, Tick, WalkPath};
 use educe::Educe;
 
 use crate::config::{MemorySystemConfig, TlbConfig};
+use crate::data_side::DataUses;
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::Access;
@@ -69,9 +70,19 @@ impl Translation {
         (&self.tlbs[side as usize], &self.stats[side as usize])
     }
 
-    /// First-level hits of reads.
-    pub fn read_hits(&mut self, side: Side) -> &mut u64 {
-        self.stats[side as usize].read_hits()
+    /// First-level hits of reads and of writes.
+    pub fn first_level_hits(&mut self, side: Side) -> &mut [u64; 2] {
+        self.stats[side as usize].first_level_hits()
+    }
+
+    /// Looks the pages of `uses` up, which are in the first level; counts as often as they say.
+    pub fn use_pages(&mut self, side: Side, uses: &DataUses) {
+        for page in &uses.pages {
+            self.tlbs[side as usize].lookup(Page::new(page.vaddr, page.shift, page.asid));
+        }
+        for (hits, more) in self.first_level_hits(side).iter_mut().zip(uses.counts.pages) {
+            *hits += more;
+        }
     }
 
     /// Reads the entries of `path` that no cache of upper levels has, one after another,

@@ -405,8 +405,8 @@ impl References {
     }
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
-    pub fn set(&mut self, seq: Seq, mem: &MemRef) {
-        self.ring[(seq.0 % WINDOW) as usize] = mem.read_by_field();
+    pub fn set(&mut self, seq: Seq, mem: MemRef) {
+        self.ring[(seq.0 % WINDOW) as usize] = mem;
     }
 }
 

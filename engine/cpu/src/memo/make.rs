@@ -32,18 +32,7 @@ impl Memo {
                 self.unless_microcode(call, given, at, cx)
             }
             Call::Access { .. } => self.access(call, at, cx),
-            Call::DataTlb { cycle, seq, last, is_store, .. } => {
-                let m = self.references.of(at.seq(seq));
-                let beyond = if last { u64::from(m.size.max(1) - 1) } else { 0 };
-                let page =
-                    DataPage { seq: at.seq(seq), vaddr: m.vaddr.wrapping_add(beyond), page_shift: m.page_shift, last };
-                let asid = cx.asid();
-                let given = LiveAnswer::Tlb(cx.data_tlb(at.tick(cycle), page, asid, is_store));
-                if asid != self.recorder.asid {
-                    return self.other(given);
-                }
-                self.outcome(call, given, at)
-            }
+            Call::DataTlb { .. } => self.data_tlb(call, at, cx),
             Call::Predict { seq, len, kind, pc, .. } => {
                 self.outcome(call, LiveAnswer::Prediction(cx.predict(at.seq(seq), pc, len, kind)), at)
             }
@@ -158,7 +147,21 @@ impl Memo {
     }
 
     #[inline(always)]
-    fn access<O: Outside>(&mut self, call: &Call, at: &At, cx: &mut O) -> Outcome {
+    pub(super) fn data_tlb<O: Outside>(&mut self, call: &Call, at: &At, cx: &mut O) -> Outcome {
+        let Call::DataTlb { cycle, seq, last, is_store, .. } = *call else { return Outcome::Same };
+        let m = self.references.of(at.seq(seq));
+        let beyond = if last { u64::from(m.size.max(1) - 1) } else { 0 };
+        let page = DataPage { seq: at.seq(seq), vaddr: m.vaddr.wrapping_add(beyond), page_shift: m.page_shift, last };
+        let asid = cx.asid();
+        let given = LiveAnswer::Tlb(cx.data_tlb(at.tick(cycle), page, asid, is_store));
+        if asid != self.recorder.asid {
+            return self.other(given);
+        }
+        self.outcome(call, given, at)
+    }
+
+    #[inline(always)]
+    pub(super) fn access<O: Outside>(&mut self, call: &Call, at: &At, cx: &mut O) -> Outcome {
         let Call::Access { cycle, seq, sent, size, may_wait, non_temporal, pc, .. } = *call else {
             return Outcome::Same;
         };
@@ -226,7 +229,7 @@ impl Memo {
         let places = &self.table.places[places as usize..];
         for (uop, then) in self.table.instructions.get(what).references().zip(places) {
             let mem = self.recorder.answers.step.mem[uop].read_by_field();
-            self.references.set(seq + uop as u64, &mem);
+            self.references.set(seq + uop as u64, mem);
             let alike = then.class == self.rules.class_of(&mem)
                 && (then.class == 0 || self.groups.add(then.place, self.rules.place_of(&mem), mem.size));
             if !alike {

@@ -294,7 +294,7 @@ impl Memo {
         let hash = hash_of(self.written.bytes(), asid, sets);
         let first = self.table.find(hash, self.written.bytes(), asid, sets);
         for r in &self.written.references {
-            self.references.set(base.seq.at_distance(r.seq.into()), &r.mem);
+            self.references.set(base.seq.at_distance(r.seq.into()), r.mem);
         }
         let began = std::mem::replace(&mut self.recorder.base, base);
         let is_new = first == NONE;

@@ -46,21 +46,30 @@ impl Groups {
     }
 
     /// Adds a reference of `size` bytes that went to `then` and goes to `now`. False: what it overlaps may have changed.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, then: u64, now: u64, size: u16) -> bool {
         let moved = now.wrapping_sub(then);
         let end = then.wrapping_add(u64::from(size.max(1)) - 1);
+        for g in &mut self.groups[..self.used] {
+            if g.moved == moved && then >= g.from && end <= g.to {
+                (g.lo, g.hi) = (g.lo.min(then), g.hi.max(end));
+                return true;
+            }
+        }
+        self.grow(moved, then, end, now)
+    }
+
+    /// The same of a reference that is in no group's room.
+    #[inline(never)]
+    fn grow(&mut self, moved: u64, then: u64, end: u64, now: u64) -> bool {
         for i in 0..self.used {
             let g = &mut self.groups[i];
             if g.moved == moved && then.wrapping_add(NEAR) >= g.lo && then <= g.hi.wrapping_add(NEAR) {
-                if then >= g.lo && end <= g.hi {
-                    return true;
-                }
                 if then.max(now) >= HIGH && moved != 0 {
                     return false;
                 }
                 (g.lo, g.hi) = (g.lo.min(then), g.hi.max(end));
-                return g.from <= g.lo && g.hi <= g.to || self.settle(i);
+                return self.settle(i);
             }
         }
         self.open(moved, then, end, now)

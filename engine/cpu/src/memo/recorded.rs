@@ -141,7 +141,7 @@ impl<O: Outside> RecordedOutside<'_, O> {
         let executed = self.table.instructions.get(what);
         self.recorder.discarded |= at + u64::from(executed.n) > self.recorder.base.seq + MAX_UOPS;
         for i in executed.references() {
-            self.references.set(at + i as u64, &step.mem[i]);
+            self.references.set(at + i as u64, step.mem[i].read_by_field());
             self.table.places.push(RecordedReference::of(&step.mem[i], &rules));
         }
         Some((cycle, distance, what, places))

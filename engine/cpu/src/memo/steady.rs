@@ -285,13 +285,20 @@ impl Memo {
                 }
             }
             for (i, call) in run {
-                match self.call(call, at, cx) {
-                    // What has just been executed may have changed what translations say.
-                    Outcome::Same if self.steady.translations != cx.translations() => {
-                        return Some((i + 1, Outcome::NotMade));
+                let outcome = match call {
+                    Call::Access { .. } => self.access(call, at, cx),
+                    Call::DataTlb { .. } => self.data_tlb(call, at, cx),
+                    _ => {
+                        let outcome = self.call(call, at, cx);
+                        // What has just been executed may have changed what translations say.
+                        if matches!(outcome, Outcome::Same) && self.steady.translations != cx.translations() {
+                            return Some((i + 1, Outcome::NotMade));
+                        }
+                        outcome
                     }
-                    Outcome::Same => {}
-                    other => return Some((*i, other)),
+                };
+                if !matches!(outcome, Outcome::Same) {
+                    return Some((*i, outcome));
                 }
             }
             before = Some(to);

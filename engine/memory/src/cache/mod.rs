@@ -13,9 +13,12 @@ pub(crate) mod tags;
 pub(crate) mod wait;
 pub(crate) mod write_buffer;
 
+use std::ops::Range;
+
 use breakeven_base::{PhysAddr, StatSink, Tick};
 
 use crate::config::{CacheConfig, Clusivity, Link};
+use crate::data_side::LineUse;
 use crate::line::LineAddr;
 use crate::packet::Cmd;
 use crate::prefetch::Prefetching;
@@ -116,31 +119,51 @@ impl Cache {
         (now < until && now >= from).then_some(until)
     }
 
-    /// Fast path: a hit on a line whose data has arrived. The tick of the response.
-    #[inline]
+    /// Fast path: a hit on a line whose data has arrived, which no prefetcher looks at while none has anything to send. The tick
+    /// of the response.
+    #[inline(always)]
     pub fn fast_hit(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: PhysAddr, size: u32) -> Option<Tick> {
-        if self.blocked(now).is_some() {
+        let is_due = self.prefetching.as_ref().is_some_and(|p| p.next_due <= now);
+        if is_due || self.blocked(now).is_some() {
             return None;
         }
         let i = self.tags.use_ready(addr, now)?;
+        if self.prefetching.as_ref().is_some_and(|p| !p.ignores_hit(i, addr)) {
+            return None;
+        }
         Some(self.answer_at_once(i, cmd, requestor, now, size))
     }
 
-    /// [`Cache::fast_hit`] where there are prefetchers, if none of them trains on hits.
-    #[inline]
-    pub fn hit_fast_path(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: PhysAddr, size: u32) -> Option<Tick> {
-        if self.blocked(now).is_some() {
-            return None;
+    /// Whether a hit that takes the fast path is answered after the same time, whatever came before it, and may take it at all.
+    pub fn answers_hits_alike(&self) -> bool {
+        self.p.bandwidth == 0 && self.prefetching.as_ref().is_none_or(|p| p.ignores_hits())
+    }
+
+    /// Whether accesses to `lines` at any time of `during` all take the fast path, if nothing else comes between.
+    pub fn all_hit(&self, lines: &[LineUse], during: &Range<Tick>) -> bool {
+        let (from, until) = self.writes_full;
+        let is_blocked = self.blocked_until > during.start || until > during.start && from <= during.end;
+        !is_blocked
+            && self.prefetching.as_ref().is_none_or(|p| p.next_due > during.end)
+            && lines.iter().all(|line| {
+                self.tags.find_recent(line.addr).is_some_and(|i| {
+                    self.tags.ready(i) <= during.start
+                        && self.prefetching.as_ref().is_none_or(|p| p.ignores_hit(i, line.addr))
+                })
+            })
+    }
+
+    /// A hit on `line`, which is there, but for the counts.
+    pub fn use_line(&mut self, line: &LineUse) {
+        if let Some(i) = self.tags.use_ready(line.addr, Tick(u64::MAX)) {
+            if line.is_written {
+                self.tags.set_dirty(i);
+            }
         }
-        let i = self.tags.use_ready(addr, now)?;
-        if !self.prefetching.as_ref()?.ignores_hit(i, addr) {
-            return None;
-        }
-        Some(self.answer_at_once(i, cmd, requestor, now, size))
     }
 
     /// The tick of the response to a hit on line `i`, whose data is there.
-    #[inline]
+    #[inline(always)]
     fn answer_at_once(&mut self, i: usize, cmd: Cmd, requestor: u8, now: Tick, size: u32) -> Tick {
         let edge = self.clock.edge(now);
         // Of reads, writes and swaps: all that take the fast path.

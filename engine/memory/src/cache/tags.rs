@@ -140,8 +140,16 @@ impl Tags {
         ways.iter().position(|&w| w & !DIRTY == want).map(|way| base + way)
     }
 
-    /// [`Tags::find`] and [`Tags::touch`] in one, if the line's data is there at `now`.
+    /// [`Tags::find`], which looks first where the set's last use was.
     #[inline]
+    pub fn find_recent(&self, addr: PhysAddr) -> Option<usize> {
+        let (set, want) = (self.set(addr), self.line(addr).addr().0 | VALID);
+        let is_there = |i: &usize| self.words[*i] & !DIRTY == want;
+        [self.recent[set], self.before[set]].map(|i| i as usize).into_iter().find(is_there).or_else(|| self.find(addr))
+    }
+
+    /// [`Tags::find`] and [`Tags::touch`] in one, if the line's data is there at `now`.
+    #[inline(always)]
     pub fn use_ready(&mut self, addr: PhysAddr, now: Tick) -> Option<usize> {
         let want = self.line(addr).addr().0 | VALID;
         let i = self.recent[self.set(addr)] as usize;
@@ -152,6 +160,7 @@ impl Tags {
     }
 
     /// The same of a line that was not the last of its set.
+    #[inline(never)]
     fn use_another(&mut self, addr: PhysAddr, now: Tick) -> Option<usize> {
         let before = self.before[self.set(addr)] as usize;
         let is_there = self.words[before] & !DIRTY == self.line(addr).addr().0 | VALID;

@@ -324,6 +324,11 @@ impl Prefetching {
         LineAddr::of(addr, self.line_bytes)
     }
 
+    /// Whether no prefetcher observes hits, but first uses of what one has fetched.
+    pub fn ignores_hits(&self) -> bool {
+        self.hits == Hits::None
+    }
+
     /// Whether no prefetcher observes a hit on `addr`, at `index` of the tags.
     #[inline]
     pub fn ignores_hit(&self, index: usize, addr: PhysAddr) -> bool {

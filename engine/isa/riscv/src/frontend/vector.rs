@@ -21,14 +21,15 @@ impl RiscvFrontEnd {
     /// Describes the next micro-ops of the vector instruction at the program counter; after the last it advances the pc.
     pub(super) fn vector_step(&mut self, out: &mut Step) {
         let pc = self.hart.pc;
-        (out.pc, out.len, out.decoded) = (pc, 4, 0);
         out.branch = BranchInfo::default();
         let cracked = &mut self.hart.vector.cracked;
+        (out.pc, out.len, out.decoded) = (pc, 4, cracked.decoded());
         out.n = cracked.hand_out(&mut out.uops, &mut out.mem);
         out.effect = SysEffect::None;
         if self.hart.outcome.effect != SysEffect::None {
             out.effect = std::mem::take(&mut self.hart.outcome.effect);
             out.uops[0].flags |= UopFlags::EFFECT;
+            out.decoded = 0;
         }
         if cracked.pending() {
             // Makes `step` take the slow path again.

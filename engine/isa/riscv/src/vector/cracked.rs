@@ -195,6 +195,17 @@ impl Cracked {
     pub fn pending(&self) -> bool {
         self.handed_out < self.len
     }
+    /// [`breakeven_base::Step::decoded`] of the next step: what its micro-ops follow from, in one number.
+    #[inline]
+    pub fn decoded(&self) -> u64 {
+        let Key { raw, vtype, vl } = self.key;
+        // `vl` is 8192 at most. The opcode's two low bits are always set.
+        let fits = self.handed_out < 1 << 11 && !vtype.vill;
+        if !fits || self.lists[self.current].key.is_none() {
+            return 0;
+        }
+        1 << 63 | vtype.bits() << 55 | vl << 41 | (self.handed_out as u64) << 30 | u64::from(raw >> 2)
+    }
     /// Writes the micro-ops of the next step, and the references of those that have one; returns how many.
     #[inline]
     pub fn hand_out(&mut self, uops: &mut [Uop; MAX_UOPS], mem: &mut [MemRef; MAX_UOPS]) -> u8 {
