@@ -45,7 +45,7 @@ def test_cycles_of_the_host(session):
     results = run_points(session, [pt.Point("x64-csum-naive-adc", n) for n in lengths])
     for n, result in zip(lengths, results, strict=True):
         assert result.ok
-        # Noise only lengthens. The counter may tick at half the core's clock, when that is raised: half a tick an addition.
+        # Noise only lengthens. The counter may tick at half of a raised clock: half a tick an addition.
         assert result.cycles_min > n / 8 / 2
         assert result.cycles_min <= result.cycles_median
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, PhysAddr, Predecode, Step, StepResult, Tick};
-use breakeven_memory::{InstSide, MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
+use breakeven_memory::{DataUses, InstSide, MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 
 use crate::bpred::{BranchPredictor, Prediction};
 use crate::seq::Seq;
@@ -57,12 +57,12 @@ pub struct Repeats {
     pub translations: bool,
 }
 
-/// A round of a loop: where it ended, its micro-ops' numbers, and where its instructions lie.
+/// A round of a loop: where it ended, its micro-ops' numbers, and the lines of its instructions.
 #[derive(Clone, Debug)]
 pub struct Round {
     pub end: Tick,
     pub seqs: u64,
-    pub code: Range<PhysAddr>,
+    pub code: Vec<PhysAddr>,
 }
 
 /// The pipeline's outside. The calls are those of [`FrontEnd`], [`breakeven_memory::MemorySystem`] and [`BranchPredictor`].
@@ -120,6 +120,16 @@ pub trait Outside {
     }
     /// As if the calls of `round` that are theirs had been made so many `times` more.
     fn repeat(&mut self, _earlier: &mut Earlier, _round: &Round, _which: Repeats, _times: u64) {}
+    /// Whether hits of the data side may be made together; `may_wait`: also of requests that may.
+    fn counts_data_hits(&mut self, _may_wait: bool) -> bool {
+        false
+    }
+    /// Whether `uses` all hit, made at any time of `during`.
+    fn all_hit(&mut self, _uses: &DataUses, _during: &Range<Tick>) -> bool {
+        false
+    }
+    /// Makes `uses`, which all hit.
+    fn use_all(&mut self, _uses: &DataUses) {}
 }
 
 /// The outside itself.
@@ -276,5 +286,14 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
         if let (Some(inst_side), true) = (&earlier.inst_side, which.inst_side) {
             self.cx.mem.repeat_inst_side(inst_side, round.end, times);
         }
+    }
+    fn counts_data_hits(&mut self, may_wait: bool) -> bool {
+        self.cx.mem.counts_data_hits(may_wait)
+    }
+    fn all_hit(&mut self, uses: &DataUses, during: &Range<Tick>) -> bool {
+        self.cx.mem.all_hit(uses, during)
+    }
+    fn use_all(&mut self, uses: &DataUses) {
+        self.cx.mem.use_all(uses);
     }
 }

@@ -5,8 +5,6 @@
 //! the order is as before it. What the data side does does not reach the first-level instruction cache, unless it writes the
 //! lines that are fetched or has them modified: a bus invalidates copies only for writes and for what is written back.
 
-use std::ops::Range;
-
 use breakeven_base::{PhysAddr, Tick};
 
 use crate::cache::tags::Tags;
@@ -59,19 +57,15 @@ impl MemorySystem {
         Some(InstSide { at: now, tags: cache.tags.clone(), tlb, counts, others, port_free: cache.port_free(now) })
     }
 
-    /// Whether what is fetched of `code` from `now` on is answered as it was from `earlier` on; so it is in each further round
+    /// Whether what is fetched of the lines `code` from `now` on is answered as it was from `earlier` on; so it is in each further round
     /// of the same length.
     #[must_use]
-    pub fn inst_side_repeats(&self, earlier: &InstSide, now: Tick, code: &Range<PhysAddr>) -> bool {
+    pub fn inst_side_repeats(&self, earlier: &InstSide, now: Tick, code: &[PhysAddr]) -> bool {
         let (Some(cache), Some((_, others))) = (self.inst_cache(), self.inst_counts()) else { return false };
-        let line_bytes = u64::from(self.net.line_bytes);
-        let first = code.start.align_down(line_bytes);
-        let lines = (code.end.0.saturating_sub(first.0)).div_ceil(line_bytes) as usize;
-        if lines > LINES {
+        if code.len() > LINES {
             return false;
         }
-        let lines: Vec<LineAddr> =
-            (0..lines as u64).map(|i| LineAddr::of(first.wrapping_add(i * line_bytes), line_bytes)).collect();
+        let lines: Vec<LineAddr> = code.iter().map(|addr| LineAddr::of(*addr, self.net.line_bytes.into())).collect();
         let is_written = |cache: &Cache| {
             cache.mshrs.waits_for_any(&lines, now)
                 || lines.iter().any(|line| cache.tags.find(line.addr()).is_some_and(|i| cache.tags.dirty(i)))

@@ -132,7 +132,7 @@ impl Memo {
     }
 
     #[cold]
-    fn other(&mut self, given: LiveAnswer) -> Outcome {
+    pub(super) fn other(&mut self, given: LiveAnswer) -> Outcome {
         self.recorder.answers.given = Some(given);
         Outcome::Other
     }
@@ -221,6 +221,17 @@ impl Memo {
     /// otherwise.
     #[inline(always)]
     pub(super) fn references_match(&mut self, call: &Call, at: &At) -> bool {
+        let (Call::Step { at: seq, what, .. } | Call::Deferred { at: seq, what, .. }) = *call else { return true };
+        for uop in self.table.instructions.get(what).references() {
+            let mem = self.recorder.answers.step.mem[uop].read_by_field();
+            self.references.set(at.seq(seq) + uop as u64, mem);
+        }
+        self.known_references_match(call, at)
+    }
+
+    /// The same where the step has been made before.
+    #[inline(always)]
+    pub(super) fn known_references_match(&mut self, call: &Call, at: &At) -> bool {
         let (Call::Step { at: seq, what, places, .. } | Call::Deferred { at: seq, what, places, .. }) = *call else {
             return true;
         };
@@ -228,15 +239,14 @@ impl Memo {
         let before = self.recorder.answers.stepped.len();
         let places = &self.table.places[places as usize..];
         for (uop, then) in self.table.instructions.get(what).references().zip(places) {
-            let mem = self.recorder.answers.step.mem[uop].read_by_field();
-            self.references.set(seq + uop as u64, mem);
-            let alike = then.class == self.rules.class_of(&mem)
-                && (then.class == 0 || self.groups.add(then.place, self.rules.place_of(&mem), mem.size));
+            let mem = self.references.of(seq + uop as u64);
+            let alike = then.class == self.rules.class_of(mem)
+                && (then.class == 0 || self.groups.add(then.place, self.rules.place_of(mem), mem.size));
             if !alike {
                 self.recorder.answers.stepped.truncate(before);
                 return false;
             }
-            self.recorder.answers.stepped.push(mem);
+            self.recorder.answers.stepped.push(*mem);
         }
         true
     }

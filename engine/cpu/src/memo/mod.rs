@@ -24,13 +24,16 @@
 mod answers;
 pub mod archive;
 mod calls;
+mod hits;
 mod limits;
 mod make;
+mod moving;
 mod overlap;
 mod profit;
 mod recorded;
 mod recorder;
 mod replay;
+mod rounds;
 mod signatures;
 mod steady;
 mod table;
@@ -73,6 +76,8 @@ pub struct MemoStatistics {
     pub replayed_insts: u64,
     /// Segments of these without the calls of predictor or instruction side.
     pub steady: u64,
+    /// ... and with their hits made together.
+    pub in_rounds: u64,
     /// Segments that turned out otherwise on the way; recordings that could not be kept; how often all was forgotten.
     pub diverged: u64,
     pub discarded: u64,

@@ -12,15 +12,15 @@
 //!
 //! A data access near the loop's code might change the instruction cache: the steady state ends before it.
 
-use std::ops::Range;
-
 use breakeven_base::{MemKind, PhysAddr, Tick};
 use breakeven_memory::Request;
 
-use super::archive::Base;
+use super::archive::{AddressRules, Base};
 use super::calls::Call;
+use super::hits::Made;
 use super::make::Outcome;
 use super::recorder::At;
+use super::rounds::Rounds;
 use super::table::NONE;
 use super::{Limits, Memo};
 use crate::outside::{Earlier, Outside, Repeats, Round};
@@ -42,15 +42,15 @@ const LIVE: u64 = 64;
 
 /// A segment of the period.
 #[derive(Clone, Debug, Default)]
-struct Part {
-    segment: u32,
+pub(super) struct Part {
+    pub segment: u32,
     /// The state that the one before it ended at, and that of the same bytes where it begins.
-    entry: u32,
-    configuration: u32,
+    pub entry: u32,
+    pub configuration: u32,
     /// Its calls, from first to last of each run ([`super::answers::Answers::path`]).
-    path: Vec<(u32, u32)>,
+    pub path: Vec<(u32, u32)>,
     /// Of each run, those that are still made, with their numbers.
-    made: Vec<Vec<(u32, Call)>>,
+    pub made: Vec<Vec<(u32, Call)>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,12 +79,13 @@ pub(super) struct Steady {
     earlier: Earlier,
     began: Base,
     /// Where the parts of the period under way began.
-    bases: Vec<Base>,
-    /// What is left out; where the loop's code lies, which data accesses must not come near; and what [`Outside::translations`]
+    pub bases: Vec<Base>,
+    /// What is left out; the lines of the loop's code, in order, which data accesses must not come near; and what [`Outside::translations`]
     /// must say.
     pub left_out: Repeats,
-    code: Range<PhysAddr>,
+    code: Vec<PhysAddr>,
     translations: Option<u64>,
+    pub rounds: Rounds,
 }
 
 /// How a steady state ended.
@@ -106,8 +107,7 @@ impl Steady {
     pub fn is_near_code(&self, request: &Request, line: u64) -> bool {
         self.left_out.inst_side
             && (request.kind == MemKind::PrefetchFetch
-                || request.paddr.0.wrapping_add(u64::from(request.size) + line) >= self.code.start.0
-                    && request.paddr.0 <= self.code.end.0.wrapping_add(line))
+                || is_near(&self.code, request.paddr, u64::from(request.size), line))
     }
 
     /// `segment`, last seen `ago` segments before, has been completed. Whether the period goes on.
@@ -138,6 +138,17 @@ impl Steady {
         self.left_out = Repeats::default();
     }
 
+    /// Whether what is left out of translations is still right.
+    #[inline]
+    pub fn has_same_translations<O: Outside>(&self, cx: &mut O) -> bool {
+        self.translations == cx.translations()
+    }
+
+    /// Puts together what the next round will use ([`Rounds::foresee`]).
+    pub fn foresees_round(&mut self, rules: (&AddressRules, bool), asid: u16) -> bool {
+        self.rounds.foresee(rules, asid, &self.code)
+    }
+
     fn leaves_out(&self, call: &Call) -> bool {
         match call {
             Call::Fetch { .. } | Call::InstTlb { .. } => self.left_out.inst_side,
@@ -148,6 +159,18 @@ impl Steady {
             _ => false,
         }
     }
+}
+
+/// Whether one of `lines`, in order, is no further than a line from the `size` bytes at `at`.
+#[inline]
+pub(super) fn is_near(lines: &[PhysAddr], at: PhysAddr, size: u64, line: u64) -> bool {
+    let is_before = |l: &PhysAddr| l.0.saturating_add(2 * line) <= at.0;
+    // Most data lie behind all of the code, or before it.
+    if lines.last().is_none_or(is_before) {
+        return false;
+    }
+    let first = lines.partition_point(is_before);
+    lines.get(first).is_some_and(|l| l.0 <= at.0.saturating_add(size + line))
 }
 
 impl Memo {
@@ -200,13 +223,15 @@ impl Memo {
         let steady = &mut self.steady;
         steady.stage = Stage::Off;
         let of_path = |path: &[(u32, u32)]| path.iter().flat_map(|(from, to)| *from..*to).collect::<Vec<u32>>();
-        let (mut start, mut end) = (PhysAddr(u64::MAX), PhysAddr::ZERO);
+        steady.code.clear();
         for i in steady.parts.iter().flat_map(|part| of_path(&part.path)) {
             if let Call::Fetch { paddr, size, .. } = calls[i as usize] {
-                (start, end) = (start.min(paddr), end.max(paddr.wrapping_add(size.into())));
+                let last = paddr.wrapping_add(u64::from(size.max(1) - 1));
+                steady.code.extend([paddr, last].map(|at| at.align_down(self.rules.line)));
             }
         }
-        steady.code = start..end;
+        steady.code.sort_unstable();
+        steady.code.dedup();
         let round = self.round();
         let steady = &mut self.steady;
         let repeats = cx.repeats(&steady.earlier, &round);
@@ -223,6 +248,14 @@ impl Memo {
             let made = steady.parts[n].path.iter().map(run).collect();
             steady.parts[n].made = made;
         }
+        let may_wait = |(_, call): &(u32, Call)| matches!(call, Call::Access { may_wait: true, .. });
+        let waits = steady.parts.iter().any(|part| part.made.iter().flatten().any(may_wait));
+        steady.rounds.restart();
+        if repeats.inst_side && cx.counts_data_hits(waits) {
+            let known = (&self.table, &self.references, &self.rules);
+            let periods = steady.run / steady.period;
+            steady.rounds.begin(&steady.parts, known, (periods, round.seqs, self.recorder.base.seq));
+        }
         true
     }
 
@@ -233,6 +266,23 @@ impl Memo {
         let (mut periods, mut n, insts) = (0, 0, self.insts);
         self.steady.bases.clear();
         let ended = loop {
+            if n == parts.len() {
+                (periods, n) = (periods + 1, 0);
+                self.steady.bases.clear();
+            }
+            if let Some(len) = self.steady.rounds.begins_at(n, parts.len()) {
+                match self.round_of_hits(&parts, n..n + len, cx, limits) {
+                    Made::Whole => {
+                        n += len;
+                        continue;
+                    }
+                    Made::Until { part, ended } => {
+                        n = part;
+                        break ended;
+                    }
+                    Made::Not => {}
+                }
+            }
             let part = &parts[n];
             if !self.begins_at(part, cx, limits) {
                 break None;
@@ -243,16 +293,10 @@ impl Memo {
             if other.is_some() {
                 break other;
             }
-            self.steady.bases.push(self.recorder.base);
-            self.completed(part.segment);
-            self.statistics.steady += 1;
-            self.table.segments[part.segment as usize].seen = self.steady.completed;
-            self.steady.note(part.segment, 0);
+            self.completed_steady(part);
             n += 1;
-            if n == parts.len() {
-                (periods, n) = (periods + 1, 0);
-                self.steady.bases.clear();
-            }
+            let steady = &mut self.steady;
+            steady.rounds.made_with_calls(n, &self.references, &self.rules, &steady.bases);
         };
         let left_out = self.steady.left_out;
         cx.repeat(&mut self.steady.earlier, &round, left_out, periods);
@@ -270,6 +314,14 @@ impl Memo {
         self.steady.ended((self.insts - insts) as i64 / 2);
         self.steady.parts = parts;
         left
+    }
+
+    pub(super) fn completed_steady(&mut self, part: &Part) {
+        self.steady.bases.push(self.recorder.base);
+        self.completed(part.segment);
+        self.statistics.steady += 1;
+        self.table.segments[part.segment as usize].seen = self.steady.completed;
+        self.steady.note(part.segment, 0);
     }
 
     /// Makes the calls of `part`; the first that comes out otherwise, or must not be made in a steady state.
@@ -291,7 +343,7 @@ impl Memo {
                     _ => {
                         let outcome = self.call(call, at, cx);
                         // What has just been executed may have changed what translations say.
-                        if matches!(outcome, Outcome::Same) && self.steady.translations != cx.translations() {
+                        if matches!(outcome, Outcome::Same) && !self.steady.has_same_translations(cx) {
                             return Some((i + 1, Outcome::NotMade));
                         }
                         outcome

@@ -42,13 +42,14 @@ pub fn same(one: &[(String, f64)], other: &[(String, f64)]) -> Result<(), TestCa
 }
 
 /// Runs `program` with so many turns of its loop on two cores of `machine`, the second without memoized execution: up to two
-/// cycles exactly, then in slices that may be late. With an even number of turns they have caches. The segments replayed in a
-/// steady state.
+/// cycles exactly, then in slices that may be late. With an even number of turns they have caches, every other
+/// time one that holds all data. What memoized execution came
+/// to.
 pub fn agree<C: Memoized>(
     mut program: Vec<Inst>,
     turns: usize,
     machine: impl Fn(Vec<Inst>, bool) -> Run<C>,
-) -> Result<u64, TestCaseError> {
+) -> Result<MemoStatistics, TestCaseError> {
     let back = program.len() - 2;
     program[back].taken = [vec![true; turns], vec![false]].concat();
     let all = Budget::new(10_000_000, 3_000_000);
@@ -56,7 +57,11 @@ pub fn agree<C: Memoized>(
     let run = |on: bool| {
         let mut r = machine(program.clone(), on);
         if turns % 2 == 0 {
-            r.mem = memory(cached_memory_config(policies[turns / 2 % policies.len()]));
+            let mut config = cached_memory_config(policies[turns / 2 % policies.len()]);
+            if turns % 4 == 0 {
+                config.caches[1].size = 32 << 10;
+            }
+            r.mem = memory(config);
         }
         let mut stops = vec![];
         for limit in [3_000, 7_001] {
@@ -73,8 +78,8 @@ pub fn agree<C: Memoized>(
         let mut sink = StatSink::new();
         r.mem.collect(&mut sink);
         let memory: Vec<_> = sink.stats.into_iter().map(|s| (s.name, s.value)).collect();
-        let steady = r.core.memo_statistics().steady;
-        ((stops, r.core.cycles(), r.fe.times.clone()), [statistics(&r.core), memory], steady)
+        let memo = r.core.memo_statistics();
+        ((stops, r.core.cycles(), r.fe.times.clone()), [statistics(&r.core), memory], memo)
     };
     let (on, off) = (run(true), run(false));
     prop_assert_eq!(&on.0, &off.0);
@@ -82,14 +87,14 @@ pub fn agree<C: Memoized>(
     Ok(on.2)
 }
 
-/// A loop of a few instructions.
-pub fn plain_loop() -> Vec<Inst> {
+/// A loop of a few instructions, whose references move.
+pub fn plain_loop(stride: u64) -> Vec<Inst> {
     let mut mark = Inst::effect(SysEffect::DumpStats);
     mark.timed = false;
     vec![
-        Inst::load(5, 1, BASE + 0x1_0000, 8),
+        Inst::load(5, 1, BASE + 0x1_0000, 8).moving(stride, 1_000),
         Inst::op(OpClass::IntAlu, 6, &[5]),
-        Inst::store(1, 6, BASE + 0x1_0040, 8),
+        Inst::store(1, 6, BASE + 0x3_0040, 8).moving(stride, 1_000),
         Inst::branch(BranchKind::Cond, 0, &[]),
         mark.flags(UopFlags::empty()),
     ]

@@ -94,6 +94,9 @@ pub struct Inst {
     pub pause: bool,
     /// Steps that it takes on the right path, each with all of its micro-ops.
     pub steps: usize,
+    /// Bytes by which its references move from one execution on the right path to the next, and behind how many they go back.
+    pub stride: u64,
+    pub rewinds: u64,
 }
 
 impl Inst {
@@ -112,6 +115,8 @@ impl Inst {
             timed: false,
             pause: false,
             steps: 1,
+            stride: 0,
+            rewinds: 1,
         }
     }
     pub fn nop() -> Inst {
@@ -168,6 +173,11 @@ impl Inst {
         inst.timed = true;
         inst
     }
+    /// Goes `stride` bytes further each time, and behind so many times back.
+    pub fn moving(mut self, stride: u64, rewinds: u64) -> Inst {
+        (self.stride, self.rewinds) = (stride, rewinds);
+        self
+    }
     /// Translated through a page of 2^`shift` bytes.
     pub fn paged(mut self, shift: u8) -> Inst {
         for (_, m) in &mut self.uops {
@@ -184,6 +194,8 @@ pub struct MockFe {
     pcs: Arc<Vec<u64>>,
     pc: u64,
     visits: Vec<usize>,
+    /// Executions of each instruction on the right path.
+    turns: Vec<u64>,
     forks: Vec<u64>,
     paused: bool,
     /// Instructions' steps.
@@ -209,6 +221,7 @@ impl MockFe {
         }
         MockFe {
             visits: vec![0; program.len()],
+            turns: vec![0; program.len()],
             program: Arc::new(program),
             pcs: Arc::new(pcs),
             pc: start,
@@ -290,7 +303,13 @@ impl FrontEnd for MockFe {
         };
         for (n, (uop, mem)) in inst.uops.iter().enumerate() {
             (out.uops[n], out.mem[n]) = (*uop, *mem);
+            if inst.stride != 0 && mem.valid {
+                let m = &mut out.mem[n];
+                m.vaddr = m.vaddr.wrapping_add((self.turns[i] % inst.rewinds).wrapping_mul(inst.stride));
+                (m.paddr, m.paddr2) = (PhysAddr(m.vaddr), PhysAddr(m.vaddr + 4096 - (m.vaddr & 4095)));
+            }
         }
+        self.turns[i] += u64::from(!speculative);
         if self.steps_done == 0 {
             out.uops[0].flags |= UopFlags::FIRST;
         }

@@ -73,15 +73,24 @@ fn kind() -> impl Strategy<Value = Kind> {
     ]
 }
 
-/// Straight code with forward branches, loads and stores to a few places, serialising and timed instructions, in a loop.
+/// By how many bytes references move, and behind how many turns they go back: words, lines, down, not at all.
+fn stride() -> impl Strategy<Value = (u64, u64)> {
+    let stride = prop_oneof![Just(8), Just(64), Just(16), Just(64u64.wrapping_neg()), Just(256), Just(12), Just(0)];
+    (stride, 1..300_u64)
+}
+
+/// Straight code with forward branches, loads and stores to a few places, some of them further on in each turn, serialising and
+/// timed instructions, in a loop.
 pub fn program() -> impl Strategy<Value = Vec<Inst>> {
-    prop::collection::vec((kind(), prop::bool::weighted(0.33)), 1..100).prop_map(|kinds| {
+    let kinds = prop::collection::vec((kind(), prop::bool::weighted(0.33), prop::bool::weighted(0.7)), 1..100);
+    (kinds, stride()).prop_map(|(kinds, (stride, rewinds))| {
         let n = kinds.len();
         let mut program: Vec<Inst> = kinds
             .into_iter()
             .enumerate()
-            .map(|(i, (kind, short))| {
+            .map(|(i, (kind, short, moves))| {
                 let inst = match kind {
+                    Kind::Plain(inst) if moves => inst.moving(stride, rewinds),
                     Kind::Plain(inst) => inst,
                     Kind::Branch { over, taken, register } => branch(i, n, over, &taken, register),
                 };
@@ -92,6 +101,39 @@ pub fn program() -> impl Strategy<Value = Vec<Inst>> {
                 }
             })
             .collect();
+        program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 30][..], &[false]].concat()));
+        let mut mark = Inst::effect(SysEffect::DumpStats);
+        mark.timed = false;
+        program.push(mark.flags(UopFlags::empty()));
+        program
+    })
+}
+
+/// A reference of a stream: where it begins, and by how much it moves.
+fn moving() -> impl Strategy<Value = (u64, u64)> {
+    let from = (0..4_u64, 0..16_u64, 0..8_u64);
+    let stride = prop_oneof![4 => Just(8), 3 => Just(64), 2 => Just(0), 1 => Just(16), 1 => Just(48), 1 => Just(8u64.wrapping_neg())];
+    // Most are words; of those at odd places some cross lines and pages.
+    (from, stride).prop_map(|((region, word, odd), stride)| {
+        (DATA + region * 0x4800 + word * 8 + u64::from(odd == 7) * 61, stride)
+    })
+}
+
+/// A short loop of loads, stores and operations that goes through memory.
+pub fn streams() -> impl Strategy<Value = Vec<Inst>> {
+    let r = register;
+    let inst = prop_oneof![
+        2 => (r(), r()).prop_map(|(d, a)| (Inst::op(OpClass::IntAlu, d, &[a]), None)),
+        3 => (r(), r(), moving()).prop_map(|(d, a, (at, by))| (Inst::load(d, a, at, 8), Some(by))),
+        3 => (r(), r(), moving()).prop_map(|(d, a, (at, by))| (Inst::store(d, a, at, 8), Some(by))),
+    ];
+    let alike = prop_oneof![Just(None), Just(Some(8)), Just(Some(64))];
+    (prop::collection::vec(inst, 1..10), alike, 20..1_000_u64).prop_map(|(insts, alike, rewinds)| {
+        let moves = |(inst, by): (Inst, Option<u64>)| match by {
+            Some(by) => inst.moving(alike.unwrap_or(by), rewinds).paged(12),
+            None => inst,
+        };
+        let mut program: Vec<Inst> = insts.into_iter().map(moves).collect();
         program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 30][..], &[false]].concat()));
         let mut mark = Inst::effect(SysEffect::DumpStats);
         mark.timed = false;
