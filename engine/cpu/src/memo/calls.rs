@@ -347,6 +347,15 @@ impl Executed {
             && self.uops[..n] == step.uops[..n]
     }
 
+    /// Whether this is `predecoded`, at `pc`, as [`Step::describe`] puts it.
+    #[inline]
+    pub fn describes(&self, pc: u64, predecoded: &Predecoded<'_>) -> bool {
+        self.result == StepResult::Done
+            && (self.pc, self.len, self.branch.kind) == (pc, predecoded.len, predecoded.branch)
+            && !self.branch.taken
+            && self.uops[..usize::from(self.n)] == *predecoded.uops
+    }
+
     /// Into `out`, without the references.
     pub fn describe(&self, out: &mut Step) -> StepResult {
         let n = usize::from(self.n);

@@ -92,7 +92,7 @@ impl Memo {
     fn front_call<O: Outside>(&mut self, front: &FrontCall, at: &At, cx: &mut O) -> Option<Stop> {
         let Call::Step { cycle, at: seq, what, drained, .. } = front.call else {
             return match self.call(&front.call, at, cx) {
-                Outcome::Same => None,
+                Outcome::Same => (!self.steady.has_same_translations(cx)).then_some(Stop::Behind),
                 other => Some(Stop::Other(other)),
             };
         };

@@ -1,6 +1,6 @@
 //! Makes a segment's calls, and tells whether they come out as recorded.
 
-use breakeven_base::{MemKind, StepResult};
+use breakeven_base::{MemKind, Predecode, StepResult};
 use breakeven_memory::{Request, TlbResult};
 
 use super::answers::LiveAnswer;
@@ -79,16 +79,20 @@ impl Memo {
                 cx.redirect(pc);
                 Outcome::Same
             }
-            Call::Predecode { .. } => {
+            Call::Predecode { kind, flags, what } => {
                 let pc = cx.pc();
+                let in_microcode = cx.in_microcode();
                 let step = &mut self.recorder.answers.step;
                 step.n = 0;
-                let mut described = *step;
                 let predecoded = cx.predecode(step);
-                let (kind, flags) = Predecoding::of(&predecoded, pc, &mut described);
-                if kind == Predecoding::Described {
-                    self.recorder.answers.step = described;
+                if let Predecode::Described(now) = &predecoded {
+                    let known = self.table.predecoded.get(what);
+                    if kind == Predecoding::Described && flags == now.flags && known.describes(pc, now) && !in_microcode
+                    {
+                        return Outcome::Same;
+                    }
                 }
+                let (kind, flags) = Predecoding::of(&predecoded, pc, step);
                 self.unless_microcode(call, LiveAnswer::Predecoded(kind, flags), at, cx)
             }
             Call::Deferred { cycle, at: seq, .. } => {

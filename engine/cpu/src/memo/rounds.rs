@@ -173,7 +173,10 @@ impl Rounds {
                         }
                         front.push(FrontCall { number: *number, call: *call, slot });
                     }
-                    Call::Predict { .. } | Call::Train { .. } | Call::FetchTranslate { .. } | Call::Pc { .. } => {
+                    Call::Pc { .. } | Call::FetchTranslate { .. } | Call::Predict { .. } | Call::Train { .. }
+                    // Of wrong paths: what is only predecoded has no references.
+                    | Call::Fork { .. } | Call::Predecode { .. } | Call::Rollback { .. } | Call::Redirect { .. }
+                    | Call::Correct { .. } | Call::SquashPredictions { .. } => {
                         front.push(FrontCall { number: *number, call: *call, slot });
                     }
                     Call::Access {
