@@ -400,7 +400,7 @@ pub struct References {
 
 /// Micro-ops that may be under way at once: those in flight where a segment begins, those that are fetched in it, and
 /// stores from before that have not been written.
-pub const WINDOW: u64 = 8192;
+pub const WINDOW: u64 = 16384;
 
 impl References {
     pub fn new() -> Self {

@@ -19,7 +19,8 @@
 //! Segments begin and end in cycles in which fetch takes a backward branch, or after which the pipeline is empty (in order:
 //! in which fetch is set to another stream). In order they begin on the right path; a wrong path is within one. Addresses of
 //! references are not part of a configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the
-//! segment that is being recorded. Where a loop's segments repeat, most of what is live may stand still, too ([`steady`]).
+//! segment that is being recorded. Where a loop's segments repeat, most of what is live may stand
+//! still, too ([`steady`], [`rounds`]).
 
 mod answers;
 pub mod archive;

@@ -1,5 +1,5 @@
-//! References that move each by its stride from one round of a loop to the next: where they go, which lines and pages they use, and
-//! whether they stay apart.
+//! References that move each by its stride from one round of a loop to the next: where they go, which lines and pages they
+//! use, and whether they stay apart.
 
 use breakeven_base::{MemKind, MemRef};
 use breakeven_memory::HitCounts;

@@ -219,7 +219,7 @@ impl Rounds {
                 self.data.push(DataCall { slot, back, what });
             }
         }
-        (self.back < LONGEST / seqs).then_some(())
+        Some(())
     }
 
     /// Looks where the references of a round went.

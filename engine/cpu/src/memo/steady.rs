@@ -80,8 +80,8 @@ pub(super) struct Steady {
     began: Base,
     /// Where the parts of the period under way began.
     pub bases: Vec<Base>,
-    /// What is left out; the lines of the loop's code, in order, which data accesses must not come near; and what [`Outside::translations`]
-    /// must say.
+    /// What is left out; the lines of the loop's code, in order, which data accesses must not come near; and what
+    /// [`Outside::translations`] must say.
     pub left_out: Repeats,
     code: Vec<PhysAddr>,
     translations: Option<u64>,
