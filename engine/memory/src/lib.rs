@@ -19,6 +19,7 @@ mod simple_mem;
 mod system;
 mod tlb;
 mod translation;
+mod uses;
 mod util;
 mod validate;
 mod walk;
@@ -26,7 +27,7 @@ mod write_combining;
 mod xbar;
 
 pub use config::MemorySystemConfig;
-pub use data_side::{DataUses, HitCounts, LineUse, PageUse};
 pub use inst_side::InstSide;
 pub use request::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 pub use system::MemorySystem;
+pub use uses::{DataUses, HitCounts, LineUse, PageUse};

@@ -4,12 +4,12 @@ use breakeven_base::{StatSink, Tick, WalkPath};
 use educe::Educe;
 
 use crate::config::{MemorySystemConfig, TlbConfig};
-use crate::data_side::DataUses;
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::Access;
 use crate::request::{Port, Side, TlbResult};
 use crate::tlb::{Page, TlbArray, TlbStats};
+use crate::uses::DataUses;
 use crate::walk::Walker;
 
 /// What a walker reads at a time.

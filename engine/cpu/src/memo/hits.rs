@@ -7,9 +7,9 @@ use breakeven_base::{StepResult, Tick};
 use super::answers::LiveAnswer;
 use super::calls::Call;
 use super::make::Outcome;
+use super::parts::Part;
 use super::recorder::At;
 use super::rounds::FrontCall;
-use super::steady::Part;
 use super::{Limits, Memo};
 use crate::outside::Outside;
 

@@ -30,6 +30,7 @@ mod limits;
 mod make;
 mod moving;
 mod overlap;
+mod parts;
 mod profit;
 mod recorded;
 mod recorder;

@@ -14,7 +14,7 @@ use breakeven_memory::{DataUses, LineUse, PageUse};
 use super::archive::{AddressRules, Base};
 use super::calls::{Answered, Call, References, WINDOW};
 use super::moving::{are_apart, lines, pages, DataCall, MovingLine, MovingPage, Slot, Stream, What};
-use super::steady::{is_near, Part};
+use super::parts::{is_near, Part};
 use super::table::Table;
 use crate::seq::Seq;
 

@@ -18,10 +18,10 @@ use std::ops::Range;
 use breakeven_base::{PhysAddr, StatSink, Tick};
 
 use crate::config::{CacheConfig, Clusivity, Link};
-use crate::data_side::LineUse;
 use crate::line::LineAddr;
 use crate::packet::Cmd;
 use crate::prefetch::Prefetching;
+use crate::uses::LineUse;
 use crate::util::EdgeClock;
 use educe::Educe;
 use mshr::MshrFile;
