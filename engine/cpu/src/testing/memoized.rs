@@ -42,9 +42,8 @@ pub fn same(one: &[(String, f64)], other: &[(String, f64)]) -> Result<(), TestCa
 }
 
 /// Runs `program` with so many turns of its loop on two cores of `machine`, the second without memoized execution: up to two
-/// cycles exactly, then in slices that may be late. With an even number of turns they have caches, every other
-/// time one that holds all data. What memoized execution came
-/// to.
+/// cycles exactly, then in slices that may be late. With an even number of turns they have caches, with one that four divides a
+/// data cache that holds all. What memoized execution came to.
 pub fn agree<C: Memoized>(
     mut program: Vec<Inst>,
     turns: usize,

@@ -118,7 +118,11 @@ proptest! {
     }
 
     #[test]
-    fn memoized_and_plain_execution_agree_on_streams(odd in 0..odd_machines().len(), program in streams(), turns in 100..1000_usize) {
+    fn memoized_and_plain_execution_agree_on_streams(
+        odd in 0..odd_machines().len(),
+        program in streams(),
+        turns in 100..1000_usize,
+    ) {
         agree(program, 4 * turns, |program, on| {
             let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program));
             r.core.memoize(on);
