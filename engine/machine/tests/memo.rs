@@ -78,6 +78,21 @@ fn vector_copies_are_made_in_rounds_of_hits_and_run_as_without() {
     }
 }
 
+#[test]
+fn what_is_known_of_a_loop_outlives_its_calls_and_the_slices_of_a_run() {
+    for description in [
+        include_str!("../../../tests/data/descriptions/minor.json"),
+        include_str!("../../../tests/data/descriptions/o3.json"),
+    ] {
+        let elf = vector_copies(0, 400).elf();
+        let (plain, memoized) = (run(description, &elf, 0, false), run(description, &elf, 0, true));
+        let other: Vec<_> = plain.0.iter().zip(&memoized.0).filter(|(a, b)| a != b).collect();
+        assert!(other.is_empty(), "{other:?}");
+        let MemoStatistics { in_rounds, replayed, .. } = memoized.1;
+        assert!(in_rounds * 5 > replayed * 3, "{in_rounds} of {replayed} segments in rounds of hits");
+    }
+}
+
 /// A loop that clears memory downwards, again and again, from far above its code to the line above; the last time it goes on
 /// to the bytes behind its code, in the line of that.
 fn clearer(passes: u64) -> Asm {

@@ -4,6 +4,10 @@ use super::archive::Base;
 use super::recorder::{MAX_CYCLES, MAX_UOPS};
 use crate::Budget;
 
+/// By how much a steady state may be late: what has been learnt for it is lost where a run stops, and it is fast.
+const LATE_INSTS: u64 = 1 << 16;
+const LATE_CYCLES: u64 = 1 << 18;
+
 /// When a run must stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -15,6 +19,19 @@ pub struct Limits {
 impl Limits {
     pub fn new(budget: Budget, below: Option<(usize, u64)>) -> Self {
         Limits { budget, below }
+    }
+
+    /// The same in a steady state.
+    pub fn in_steady_state(&self) -> Self {
+        let Budget { max_insts, max_cycles, late_insts, late_cycles } = self.budget;
+        let (insts, cycles) = (late_insts.min(LATE_INSTS), late_cycles.min(LATE_CYCLES));
+        let budget = Budget {
+            max_insts: max_insts + insts,
+            max_cycles: max_cycles + cycles,
+            late_insts: late_insts - insts,
+            late_cycles: late_cycles - cycles,
+        };
+        Limits { budget, ..*self }
     }
 
     /// Whether the run goes on, and a segment of any length fits in.

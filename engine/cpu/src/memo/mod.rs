@@ -17,17 +17,20 @@
 //! call with the answers of this replay, and goes on, recording.
 //!
 //! Segments begin and end in cycles in which fetch takes a backward branch, or after which the pipeline is empty (in order:
-//! in which fetch is set to another stream). In order they begin on the right path; a wrong path is within one. Addresses of
+//! in which fetch is set to another stream); in another loop sooner than in the same, so that each visit of a loop has the same
+//! segments. In order they begin on the right path; a wrong path is within one. Addresses of
 //! references are not part of a configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the
 //! segment that is being recorded. Where a loop's segments repeat, most of what is live may stand
 //! still, too ([`steady`], [`rounds`]).
 
 mod answers;
 pub mod archive;
+mod boundary;
 mod calls;
 mod hits;
 mod limits;
 mod make;
+mod memoizable;
 mod moving;
 mod overlap;
 mod parts;
@@ -42,10 +45,10 @@ mod table;
 
 use std::sync::Arc;
 
-use breakeven_base::{Cycle, MemRef};
+pub use boundary::Boundary;
+pub use memoizable::Memoizable;
 
 use crate::outside::Outside;
-use crate::seq::Seq;
 use crate::Budget;
 use archive::{AddressRules, Base, Reference, Written};
 use calls::{Call, References, WINDOW};
@@ -59,8 +62,9 @@ use signatures::Signatures;
 use steady::Steady;
 use table::{hash_of, Segment, Table, NONE};
 
-/// Cycles that a segment has at least.
+/// Cycles that a segment has at least; that ends in another loop than it began in.
 const MIN_CYCLES: u64 = 48;
+const MIN_CYCLES_TO_ANOTHER: u64 = 16;
 /// States of the same bytes and other overlaps.
 const SIBLINGS: usize = 4;
 
@@ -86,48 +90,6 @@ pub struct MemoStatistics {
     pub cleared: u64,
     /// How often looking up was stopped, since it did not pay.
     pub stopped: u64,
-}
-
-/// A pipeline whose state, between two cycles, has a relative form.
-pub trait Memoizable {
-    /// Whether a state on a wrong path has one, too.
-    const ON_WRONG_PATHS: bool;
-
-    /// Where it stands.
-    fn base(&self) -> Base;
-    /// The cycle that comes next.
-    fn cycle(&self) -> Cycle;
-    /// Its clock's, in ticks.
-    fn period(&self) -> u64;
-    /// Instructions committed since reset.
-    fn insts(&self) -> u64;
-    /// The number behind the youngest micro-op.
-    fn youngest(&self) -> Seq;
-    /// A trace looks at every cycle.
-    fn is_traced(&self) -> bool;
-    /// A hash of a few numbers that states of one relative form have in common.
-    fn signature(&self) -> u64;
-    /// A hash of what states of one relative form have in common and takes little time to read.
-    fn shape(&self) -> u64;
-    /// Writes the state in relative form. False: it has none.
-    fn save(&mut self, to: &mut Written) -> bool;
-    /// Goes on from a state in relative form, at `base`; `references` as they were saved. What no such state holds stays: what
-    /// the pipeline has learned, the statistics, which must have come so far already.
-    fn load(&mut self, bytes: &[u8], references: &[MemRef], base: Base);
-    /// Every count, in one order.
-    fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64));
-    /// What it has learned that no state holds (O3's store sets).
-    fn learned(&self) -> &[u32] {
-        &[]
-    }
-    /// How often something has changed of which the calls of a segment say nothing.
-    fn unrecorded_changes(&self) -> u64 {
-        0
-    }
-    /// What it has learned is forgotten when this number of [`Base::numbers`] has grown by so much.
-    fn forgets_at(&self) -> Option<(usize, u64)> {
-        None
-    }
 }
 
 /// A pipeline's action cache, recorder and replay.
@@ -246,17 +208,27 @@ impl Memo {
 
     /// Whether [`Memo::at_boundary`] is to be called where a segment may begin or end.
     #[inline]
-    pub fn is_due(&mut self, pipe: &impl Memoizable) -> bool {
+    pub fn is_due(&mut self, pipe: &impl Memoizable, boundary: Boundary) -> bool {
         self.on
             && match self.recorder.mode {
                 Mode::Off => self.profit.is_left(pipe.insts()) && self.signatures.is_worth_it(pipe.signature()),
-                Mode::Recording => pipe.cycle() >= self.recorder.base.cycle + MIN_CYCLES,
+                Mode::Recording => {
+                    let began = self.table.configurations[self.recorder.configuration as usize].boundary;
+                    let least = if boundary.is_another(began) { MIN_CYCLES_TO_ANOTHER } else { MIN_CYCLES };
+                    pipe.cycle() >= self.recorder.base.cycle + least
+                }
                 Mode::Answering => false,
             }
     }
 
     /// Between two cycles: ends the segment that is recorded, and replays what is known from here on, or begins to record.
-    pub fn at_boundary<P: Memoizable, O: Outside>(&mut self, pipe: &mut P, cx: &mut O, budget: Budget) {
+    pub fn at_boundary<P: Memoizable, O: Outside>(
+        &mut self,
+        pipe: &mut P,
+        cx: &mut O,
+        budget: Budget,
+        boundary: Boundary,
+    ) {
         if pipe.is_traced() {
             return self.stop();
         }
@@ -309,9 +281,10 @@ impl Memo {
         if self.is_recording() {
             self.keep(pipe, &began, configuration);
         }
-        if configuration == NONE {
+        let Some(met) = self.table.configurations.get_mut(configuration as usize) else {
             return self.give_up();
-        }
+        };
+        met.boundary = boundary;
         self.statistics.met += u64::from(!is_new);
         (self.recorder.configuration, self.recorder.period, self.recorder.asid) = (configuration, pipe.period(), asid);
         (self.recorder.rules, self.insts) = (Some(self.rules), pipe.insts());

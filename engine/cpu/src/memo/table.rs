@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use breakeven_base::{Step, StepResult};
 
 use super::archive::{Reference, Written, NUMBERS};
+use super::boundary::Boundary;
 use super::calls::{Call, Executed, RecordedReference};
 
 pub const NONE: u32 = u32::MAX;
@@ -23,6 +24,8 @@ pub struct Configuration {
     pub asid: u16,
     /// Which store sets there are ([`Table::sets`]).
     pub sets: u32,
+    /// Where it was last met.
+    pub boundary: Boundary,
     /// The first call of its segments.
     pub first: u32,
     /// Another of the same bytes, whose references overlap otherwise.
@@ -224,6 +227,7 @@ impl Table {
             references,
             asid,
             sets,
+            boundary: Boundary::Stream,
             first: NONE,
             next,
             discarded: 0,

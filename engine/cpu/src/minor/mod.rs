@@ -149,9 +149,11 @@ impl Minor {
             if pipe.cycles() >= max_cycles {
                 return Stop::MaxCycles;
             }
-            if std::mem::take(&mut pipe.fetch2.turned) && memo.is_due(pipe) {
-                memo.at_boundary(pipe, &mut cx, budget);
-                continue;
+            if let Some(boundary) = pipe.fetch2.turned.take() {
+                if memo.is_due(pipe, boundary) {
+                    memo.at_boundary(pipe, &mut cx, budget, boundary);
+                    continue;
+                }
             }
             if !pipe.time.running {
                 let goes_on = if memo.is_recording() {

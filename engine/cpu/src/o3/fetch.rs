@@ -23,6 +23,7 @@ use super::io::Io;
 use super::path::Path;
 use super::seq::Seq;
 use super::wires::ToFetch;
+use crate::memo::Boundary;
 use crate::outside::Outside;
 use crate::when::When;
 use block::Buffer;
@@ -366,7 +367,9 @@ impl Fetch {
                 self.stats.predicted_taken += u64::from(p.taken);
                 taken = p.taken;
                 goes_to = p.target;
-                io.activity.boundary |= taken && goes_to <= pc;
+                if taken && goes_to <= pc {
+                    io.activity.boundary = Some(Boundary::Loop { head: goes_to });
+                }
                 if taken && io.rules.loop_buffer > 0 {
                     self.loops.taken_branch(pc, fall_through, goes_to, io.rules.loop_buffer);
                 }

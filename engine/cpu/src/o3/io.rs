@@ -14,6 +14,7 @@ use super::wheel::Event;
 use super::wires::Wires;
 use super::{in_flight_bound, Stopped};
 use crate::memo::archive::Archive;
+use crate::memo::Boundary;
 use crate::pipeview::PipeView;
 
 /// Whether anything happens in a cycle: idle cycles are skipped.
@@ -21,8 +22,8 @@ use crate::pipeview::PipeView;
 pub struct Activity {
     /// Something has changed.
     pub moved: bool,
-    /// Fetch has taken a branch back, or nothing is in flight any more: where memoized execution begins and ends segments.
-    pub boundary: bool,
+    /// Where memoized execution may begin and end segments.
+    pub boundary: Option<Boundary>,
     /// A stalled unit has tried to go on, without success: it counts that, and will do so again each cycle.
     pub stalled_retry: bool,
 }

@@ -201,10 +201,11 @@ impl O3 {
             if pipe.cycle.0 > max_cycles {
                 return Stop::MaxCycles;
             }
-            if pipe.io.activity.boundary && memo.is_due(pipe) {
-                memo.at_boundary(pipe, &mut cx, budget);
-                pipe.io.activity.boundary = false;
-                continue;
+            if let Some(boundary) = pipe.io.activity.boundary.take() {
+                if memo.is_due(pipe, boundary) {
+                    memo.at_boundary(pipe, &mut cx, budget, boundary);
+                    continue;
+                }
             }
             let when = pipe.when(pipe.cycle);
             pipe.io.activity = io::Activity::default();

@@ -12,6 +12,7 @@ use super::inst::Progress;
 use super::{commit, decode, dispatch, execute, fetch, io, issue, lsq, rename};
 use crate::account::{Account, Reason};
 use crate::memo::archive::Archive;
+use crate::memo::Boundary;
 use crate::outside::Outside;
 use crate::when::When;
 use counts::StageCounts;
@@ -152,7 +153,9 @@ impl Pipeline {
         }
         // 6. Commit, and what its empty slots are charged to.
         let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire.commit, squashed);
-        self.io.activity.boundary |= !was_empty && self.io.ring.is_empty();
+        if !was_empty && self.io.ring.is_empty() {
+            self.io.activity.boundary = Some(Boundary::Empty);
+        }
         let width = self.io.rules.widths.commit;
         let reason = if retired < width { self.reason() } else { Reason::Retiring };
         self.account.cycle(retired, width, reason);

@@ -6,6 +6,7 @@ use super::super::inst::{DynInst, InstRing, Outcome, Seq};
 use super::super::lsq::When;
 use super::{Fetch2, Fetch2Io, Waiting};
 use crate::bpred::{Prediction, TargetProvider};
+use crate::memo::Boundary;
 use crate::misaligned::AccessCosts;
 use crate::outside::Outside;
 
@@ -110,7 +111,9 @@ impl Fetch2 {
             last.fork = leave(cx, io.ring, goes_to);
         }
         if p.taken {
-            self.turned |= p.target <= s.pc;
+            if p.target <= s.pc {
+                self.turned = Some(Boundary::Loop { head: p.target });
+            }
             self.redirect(p.target, when, io);
         }
         p.taken

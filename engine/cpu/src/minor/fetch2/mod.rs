@@ -18,6 +18,7 @@ use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
 use super::latch::{Bundle, BundleEnd, Channel, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
+use crate::memo::Boundary;
 use crate::misaligned::AccessCosts;
 use crate::outside::Outside;
 use emit::leave;
@@ -75,7 +76,7 @@ pub struct Fetch2 {
     /// `step` is on a wrong path and has only been predecoded.
     predecoded: bool,
     /// In the present cycle a branch back has been predicted taken, or fetch has been set to another stream.
-    pub turned: bool,
+    pub turned: Option<Boundary>,
     pub stats: Fetch2Stats,
 }
 
@@ -152,7 +153,7 @@ impl Fetch2 {
             unfinished: u64::MAX,
             counted_steps: false,
             predecoded: false,
-            turned: false,
+            turned: None,
             stats: Fetch2Stats::default(),
         }
     }
@@ -191,7 +192,7 @@ impl Fetch2 {
                 cx.rollback(b.fork - 1);
             }
             self.stream = b.stream;
-            self.turned = true;
+            self.turned = Some(Boundary::Stream);
             self.waiting = Waiting::No;
             self.pending = false;
             self.unfinished = u64::MAX;
