@@ -58,7 +58,7 @@ impl Core {
         each!(self, c => c.cycles())
     }
     /// After how many instructions and cycles whoever observes a run is asked again: some milliseconds of the host, which
-    /// is how soon a run ends that nobody wants any more.
+    /// is how soon a run ends that nobody wants any more. In a loop's steady state, which is fast, it is asked later.
     pub fn slice(&self) -> Budget {
         let (max_insts, max_cycles) = match self {
             Core::Atomic(_) => (1 << 19, 1 << 23),
