@@ -157,7 +157,7 @@ def test_a_boot_a_long_point_and_a_look_into_one_are_stopped_on_their_way(guest:
         return calls, stop
 
     for core in ("minor", "o3"):
-        # Asked more than once while so short a guest boots (a steady state is asked less often), and no more once it has
+        # Asked more than once while so short a guest boots (in a steady state less often), and no more once it has
         # raised.
         calls, stop = after(2)
         with pytest.raises(Enough):
