@@ -18,10 +18,9 @@
 //!
 //! Segments begin and end in cycles in which fetch takes a backward branch, or after which the pipeline is empty (in order:
 //! in which fetch is set to another stream); in another loop sooner than in the same, so that each visit of a loop has the same
-//! segments. In order they begin on the right path; a wrong path is within one. Addresses of
-//! references are not part of a configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the
-//! segment that is being recorded. Where a loop's segments repeat, most of what is live may stand
-//! still, too ([`steady`], [`rounds`]).
+//! segments. In order they begin on the right path; a wrong path is within one. Addresses of references are not part of a
+//! configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the segment that is being recorded.
+//! Where a loop's segments repeat, most of what is live may stand still, too ([`steady`], [`rounds`]).
 
 mod answers;
 pub mod archive;
@@ -62,7 +61,7 @@ use signatures::Signatures;
 use steady::Steady;
 use table::{hash_of, Segment, Table, NONE};
 
-/// Cycles that a segment has at least; that ends in another loop than it began in.
+/// Cycles that a segment has at least; the second, where it ends in another loop than it began in.
 const MIN_CYCLES: u64 = 48;
 const MIN_CYCLES_TO_ANOTHER: u64 = 16;
 /// States of the same bytes and other overlaps.
