@@ -64,7 +64,7 @@ impl Core {
             Core::Atomic(_) => (1 << 19, 1 << 23),
             Core::Timing(_) => (1 << 15, 1 << 20),
             Core::Minor(_) => (1 << 14, 1 << 17),
-            Core::O3(_) => (1 << 13, 1 << 16),
+            Core::O3(_) => (3 << 12, 3 << 15),
         };
         Budget::new(max_insts, max_cycles)
     }

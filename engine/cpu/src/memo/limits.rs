@@ -4,7 +4,7 @@ use super::archive::Base;
 use super::recorder::{MAX_CYCLES, MAX_UOPS};
 use crate::Budget;
 
-/// By how much a steady state may be late: what has been learnt for it is lost where a run stops, and it is fast.
+/// By how much a steady state may be late: where a run stops, it ends, and must be found again.
 const LATE_INSTS: u64 = 1 << 16;
 const LATE_CYCLES: u64 = 1 << 18;
 

@@ -44,6 +44,8 @@ mod table;
 
 use std::sync::Arc;
 
+use breakeven_base::Cycle;
+
 pub use boundary::Boundary;
 pub use memoizable::Memoizable;
 
@@ -110,6 +112,10 @@ pub struct Memo {
     signatures: Signatures,
     profit: Profit,
     steady: Steady,
+    /// The cycle in which a slice ended between two segments of a replay, and their boundary.
+    paused: Option<(Cycle, Boundary)>,
+    /// Whether the replay goes on from there.
+    resumes: bool,
     statistics: MemoStatistics,
 }
 
@@ -145,6 +151,8 @@ impl Memo {
             signatures: Signatures::default(),
             profit: Profit::default(),
             steady: Steady::default(),
+            paused: None,
+            resumes: false,
             statistics: MemoStatistics::default(),
         }
     }
@@ -220,6 +228,17 @@ impl Memo {
             }
     }
 
+    /// A run begins: goes on with the replay that the end of the last slice cut, if the pipeline still stands there.
+    pub fn begin_run<P: Memoizable, O: Outside>(&mut self, pipe: &mut P, cx: &mut O, budget: Budget) {
+        self.stop();
+        let Some((_, boundary)) = self.paused.take().filter(|(cycle, _)| *cycle == pipe.cycle()) else { return };
+        if self.on && self.profit.is_left(pipe.insts()) {
+            self.resumes = true;
+            self.at_boundary(pipe, cx, budget, boundary);
+            self.resumes = false;
+        }
+    }
+
     /// Between two cycles: ends the segment that is recorded, and replays what is known from here on, or begins to record.
     pub fn at_boundary<P: Memoizable, O: Outside>(
         &mut self,
@@ -237,7 +256,7 @@ impl Memo {
         if cx.in_microcode() {
             return if self.is_recording() { self.stop() } else { self.give_up() };
         }
-        if !self.is_recording() && !self.signatures.recurs(pipe.shape()) {
+        if !self.is_recording() && !self.resumes && !self.signatures.recurs(pipe.shape()) {
             return self.give_up();
         }
         self.statistics.looked_up += 1;
@@ -395,6 +414,10 @@ impl Memo {
                 self.recorder.discarded = configuration.is_unprofitable() || configuration.is_unrecordable();
             }
             Ended::AtConfiguration => {
+                if !limits.has_room(&self.recorder.base, self.insts) {
+                    let configuration = &self.table.configurations[self.recorder.configuration as usize];
+                    self.paused = Some((self.recorder.base.cycle, configuration.boundary));
+                }
                 let records = self.record_from_configuration(pipe, &limits);
                 // Behind a replay this says nothing against the state that was looked up.
                 if !records && self.statistics.replayed == before {

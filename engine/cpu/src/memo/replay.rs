@@ -20,7 +20,11 @@ pub enum Ended {
 impl Memo {
     /// Replays from the recorder's state on. What is deferred: the counts of the segments replayed ([`Memo::apply_counts`]).
     pub(super) fn replay<O: Outside>(&mut self, cx: &mut O, limits: &Limits) -> Ended {
-        self.steady.interrupt();
+        if self.resumes {
+            self.steady.resume();
+        } else {
+            self.steady.interrupt();
+        }
         let calls = std::mem::take(&mut self.table.calls);
         let ended = self.replay_calls(&calls, cx, limits);
         self.table.calls = calls;

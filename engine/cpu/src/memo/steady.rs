@@ -90,6 +90,11 @@ impl Steady {
         (self.stage, self.period, self.run, self.wanted) = (Stage::Off, 0, 0, FEWEST);
     }
 
+    /// The replay goes on after the end of a slice: what repeated still does, though the state may stand otherwise.
+    pub fn resume(&mut self) {
+        (self.stage, self.wanted) = (Stage::Off, FEWEST);
+    }
+
     /// Whether `request` asks for the loop's code, or for what is no further than a line from it.
     #[inline]
     pub fn is_near_code(&self, request: &Request, line: u64) -> bool {

@@ -133,11 +133,11 @@ impl Minor {
         let (pipe, memo) = (&mut self.pipe, &mut self.memo);
         // A skip is not cut where only a slice ends.
         let last_cycle = budget.last().max_cycles;
-        memo.stop();
         if !pipe.time.started {
             pipe.fetch1.start(cx.pc());
             pipe.time.started = true;
         }
+        memo.begin_run(pipe, &mut cx, budget);
         loop {
             let Budget { max_insts, max_cycles, .. } = memo.budget(budget);
             if pipe.ledger.is_some() {

@@ -189,10 +189,10 @@ impl O3 {
         let (pipe, memo) = (&mut self.pipe, &mut self.memo);
         // What idle units count depends on where a skip is cut: not where only a slice ends.
         let last_cycle = budget.last().max_cycles;
-        memo.stop();
         if pipe.cycle == Cycle(1) {
             pipe.fetch.start(cx.pc());
         }
+        memo.begin_run(pipe, &mut cx, budget);
         loop {
             let Budget { max_insts, max_cycles, .. } = memo.budget(budget);
             if pipe.commit.stats.insts >= max_insts {
