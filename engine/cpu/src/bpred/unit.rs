@@ -280,16 +280,22 @@ impl BranchPredictor {
     /// Everything up to and including `done_seq` has committed.
     pub fn update(&mut self, done_seq: u64) {
         while self.in_flight.front().is_some_and(|r| r.seq <= done_seq) {
-            let Some(r) = self.in_flight.front() else { break };
-            let t = branch_type(r.kind);
-            self.counts.by_type.committed[t] += 1;
-            self.counts.by_type.mispredicted[t] += u64::from(r.mispredicted);
-            self.direction.update(r.pc, r.taken, &r.direction);
-            if let Some(ras) = &mut self.ras {
-                ras.commit(r.ras, r.mispredicted);
-            }
-            self.in_flight.pop_front();
+            self.commit_oldest();
         }
+    }
+
+    /// Not inlined: most updates commit one branch or none, and the loop would read the tables' places beforehand.
+    #[inline(never)]
+    fn commit_oldest(&mut self) {
+        let Some(r) = self.in_flight.front() else { return };
+        let t = branch_type(r.kind);
+        self.counts.by_type.committed[t] += 1;
+        self.counts.by_type.mispredicted[t] += u64::from(r.mispredicted);
+        self.direction.update(r.pc, r.taken, &r.direction);
+        if let Some(ras) = &mut self.ras {
+            ras.commit(r.ras, r.mispredicted);
+        }
+        self.in_flight.pop_front();
     }
 
     /// All branches in flight have numbers that are so much higher.

@@ -1,26 +1,37 @@
 //! Fills in the [`Step`](breakeven_base::Step) of an executed instruction: micro-ops with the registers that hold the flags,
 //! memory references, next pc.
 
-use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Reg, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
 
 use crate::cpu::Cpu;
 use crate::crack::{FlagRenamer, Uops};
 use crate::inst::{Inst, InstFlags, Piece, Steps};
 use crate::microcode::{self};
+use crate::regs::{C, Z};
 use crate::rep;
 
 /// Describes an instruction (or a part of a repeated one) that has executed, and advances the pc. `decoded`: [`Step::decoded`] of
 /// it as decoded.
 #[inline(always)]
 pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], (pc, next): (u64, u64), decoded: u64) {
-    // Those that read flags read the registers that hold them at the time.
-    out.decoded = if inst.uops.steps == Steps::One && !inst.uops.reads_flags { decoded } else { 0 };
+    out.decoded = match (inst.uops.steps, decoded) {
+        (Steps::One, 1..) if inst.uops.reads_flags => decoded | number_of(cpu.c.flag_holders),
+        (Steps::One, _) => decoded,
+        _ => 0,
+    };
     if inst.uops.steps != Steps::One {
         finish_part(cpu, out, inst, uops, pc, next);
     } else {
         describe(cpu, out, inst, uops, pc, next);
         cpu.c.retired += 1;
     }
+}
+
+/// Those that read flags read the registers that hold them at the time: these, as bits above all of [`Step::decoded`].
+#[inline]
+fn number_of(holders: [Reg; 3]) -> u64 {
+    debug_assert!(holders.iter().all(|r| (C.0..=Z.0).contains(&r.0)), "{holders:?} hold no flags");
+    holders.iter().fold(0, |bits, r| bits << 2 | u64::from(r.0.wrapping_sub(C.0) & 3)) << (u64::BITS - 6)
 }
 
 /// A step of an instruction that takes several: its micro-ops depend on what it did.

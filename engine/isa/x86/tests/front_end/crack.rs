@@ -1,5 +1,7 @@
 //! Micro-ops of instructions that decide the studies, under both families of parameters.
 
+use std::collections::HashMap;
+
 use crate::common::{assemble, Machine, CODE};
 use breakeven_base::{OpClass, Reg, Uop, UopFlags};
 use breakeven_x86::regs::{gpr, C, O, T0, T2, Z};
@@ -52,6 +54,35 @@ fn the_carry_chain_does_not_wait_for_dec() {
     };
     assert_eq!(waits(false), [false, true], "the load goes ahead");
     assert_eq!(waits(true), [true, false], "renamed with its reader, the load waits");
+}
+
+#[test]
+fn a_reader_of_flags_has_a_number_for_each_set_of_registers_that_hold_them() {
+    for flag_merge in [FlagMerge::None, FlagMerge::Uop, FlagMerge::Stall] {
+        let crack = CrackConfig { flag_merge, ..CrackConfig::default() };
+        let mut m = Machine::with(&X86Config { crack, ..X86Config::default() });
+        m.code(
+            CODE,
+            &assemble(CODE, |a| {
+                a.adc(rax, rbx)?;
+                a.test(rcx, 2)?;
+                a.lea(rcx, qword_ptr(rcx + 1))?;
+                a.jne(CODE)?;
+                a.inc(rdx)?;
+                a.jmp(CODE)
+            }),
+        );
+        let mut of_adc = HashMap::new();
+        for _ in 0..200 {
+            let s = *m.step();
+            assert_ne!(s.decoded, 0, "at {:#x}", s.pc);
+            if s.pc == CODE {
+                let uops = format!("{:?}", &s.uops[..usize::from(s.n)]);
+                assert_eq!(of_adc.entry(s.decoded).or_insert_with(|| uops.clone()), &uops, "{flag_merge:?}");
+            }
+        }
+        assert_eq!(of_adc.len(), 2, "behind the test, and behind the increment: {flag_merge:?}");
+    }
 }
 
 #[test]
