@@ -371,6 +371,7 @@ impl Memo {
             counts: counts.into_boxed_slice(),
             replayed: 0,
             seen: 0,
+            was_steady: false,
         };
         let segment = self.table.add_segment(segment);
         self.table.push(Call::End { segment });

@@ -29,8 +29,8 @@ use crate::outside::{Earlier, Outside, Repeats, Round};
 /// Segments of a period, at most.
 const LONGEST: u64 = 64;
 const LAST: usize = LONGEST as usize + 1;
-/// Segments that must have repeated before the state is kept. Twice as many from one comparison to the next: a history may not
-/// yet be full of the loop.
+/// Segments that must have repeated before the state is kept (those of an earlier steady state: one period). Twice as many from
+/// one comparison to the next: a history may not yet be full of the loop.
 const FEWEST: u64 = 4;
 /// Behind so many, a predictor that still learns is not waited for any longer.
 const PATIENT: u64 = 256;
@@ -173,7 +173,9 @@ impl Memo {
         }
         match steady.stage {
             Stage::Off => {
-                let is_due = steady.run >= steady.wanted.max(2 * steady.period) && steady.credit + BEGINNING >= COST;
+                let again = known.was_steady && steady.wanted == FEWEST;
+                let least = if again { steady.period } else { steady.wanted.max(2 * steady.period) };
+                let is_due = steady.run >= least && steady.credit + BEGINNING >= COST;
                 if steady.period <= LONGEST && is_due {
                     steady.wanted = 2 * steady.run;
                     steady.credit -= COST;
@@ -222,6 +224,9 @@ impl Memo {
         }
         steady.left_out = repeats;
         steady.translations = cx.translations();
+        for part in &steady.parts {
+            self.table.segments[part.segment as usize].was_steady = true;
+        }
         for n in 0..steady.parts.len() {
             let run = |&(from, to): &(u32, u32)| -> Vec<(u32, Call)> {
                 (from..to).map(|i| (i, calls[i as usize])).filter(|(_, call)| !steady.leaves_out(call)).collect()

@@ -58,6 +58,8 @@ pub struct Segment {
     pub replayed: u64,
     /// When it was last replayed ([`super::steady`]).
     pub seen: u64,
+    /// It has been part of a steady state.
+    pub was_steady: bool,
 }
 
 impl Configuration {
