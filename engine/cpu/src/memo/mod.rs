@@ -93,6 +93,17 @@ pub struct MemoStatistics {
     pub stopped: u64,
 }
 
+/// What the last replay has left.
+#[derive(Debug, Default)]
+struct Replayed {
+    /// Segments whose counts are due.
+    due: Vec<u32>,
+    /// The cycle in which a slice ended between two segments, and their boundary.
+    paused: Option<(Cycle, Boundary)>,
+    /// A replay goes on from there.
+    resumes: bool,
+}
+
 /// A pipeline's action cache, recorder and replay.
 #[derive(Debug)]
 pub struct Memo {
@@ -106,16 +117,12 @@ pub struct Memo {
     references: References,
     groups: Groups,
     written: Written,
-    /// Segments whose counts are due, and instructions committed with them.
-    replayed: Vec<u32>,
+    replayed: Replayed,
+    /// Instructions committed, those of the replay with them.
     insts: u64,
     signatures: Signatures,
     profit: Profit,
     steady: Steady,
-    /// The cycle in which a slice ended between two segments of a replay, and their boundary.
-    paused: Option<(Cycle, Boundary)>,
-    /// Whether the replay goes on from there.
-    resumes: bool,
     statistics: MemoStatistics,
 }
 
@@ -146,13 +153,11 @@ impl Memo {
             references: References::default(),
             groups: Groups::default(),
             written: Written::default(),
-            replayed: Vec::new(),
+            replayed: Replayed::default(),
             insts: 0,
             signatures: Signatures::default(),
             profit: Profit::default(),
             steady: Steady::default(),
-            paused: None,
-            resumes: false,
             statistics: MemoStatistics::default(),
         }
     }
@@ -231,11 +236,13 @@ impl Memo {
     /// A run begins: goes on with the replay that the end of the last slice cut, if the pipeline still stands there.
     pub fn begin_run<P: Memoizable, O: Outside>(&mut self, pipe: &mut P, cx: &mut O, budget: Budget) {
         self.stop();
-        let Some((_, boundary)) = self.paused.take().filter(|(cycle, _)| *cycle == pipe.cycle()) else { return };
+        let Some((_, boundary)) = self.replayed.paused.take().filter(|(cycle, _)| *cycle == pipe.cycle()) else {
+            return;
+        };
         if self.on && self.profit.is_left(pipe.insts()) {
-            self.resumes = true;
+            self.replayed.resumes = true;
             self.at_boundary(pipe, cx, budget, boundary);
-            self.resumes = false;
+            self.replayed.resumes = false;
         }
     }
 
@@ -256,7 +263,7 @@ impl Memo {
         if cx.in_microcode() {
             return if self.is_recording() { self.stop() } else { self.give_up() };
         }
-        if !self.is_recording() && !self.resumes && !self.signatures.recurs(pipe.shape()) {
+        if !self.is_recording() && !self.replayed.resumes && !self.signatures.recurs(pipe.shape()) {
             return self.give_up();
         }
         self.statistics.looked_up += 1;
@@ -417,7 +424,7 @@ impl Memo {
             Ended::AtConfiguration => {
                 if !limits.has_room(&self.recorder.base, self.insts) {
                     let configuration = &self.table.configurations[self.recorder.configuration as usize];
-                    self.paused = Some((self.recorder.base.cycle, configuration.boundary));
+                    self.replayed.paused = Some((self.recorder.base.cycle, configuration.boundary));
                 }
                 let records = self.record_from_configuration(pipe, &limits);
                 // Behind a replay this says nothing against the state that was looked up.
@@ -469,12 +476,12 @@ impl Memo {
 
     /// Brings the counts up to date.
     fn apply_counts(&mut self, pipe: &mut impl Memoizable) {
-        if self.replayed.is_empty() {
+        if self.replayed.due.is_empty() {
             return;
         }
         let mut grown = std::mem::take(&mut self.recorder.began.counts);
         grown.clear();
-        for segment in self.replayed.drain(..) {
+        for segment in self.replayed.due.drain(..) {
             let s = &mut self.table.segments[segment as usize];
             let times = std::mem::take(&mut s.replayed);
             for (i, by) in &s.counts {

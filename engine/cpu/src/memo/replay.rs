@@ -20,7 +20,7 @@ pub enum Ended {
 impl Memo {
     /// Replays from the recorder's state on. What is deferred: the counts of the segments replayed ([`Memo::apply_counts`]).
     pub(super) fn replay<O: Outside>(&mut self, cx: &mut O, limits: &Limits) -> Ended {
-        if self.resumes {
+        if self.replayed.resumes {
             self.steady.resume();
         } else {
             self.steady.interrupt();
@@ -74,7 +74,7 @@ impl Memo {
     pub(super) fn completed(&mut self, segment: u32) {
         let s = &mut self.table.segments[segment as usize];
         if s.replayed == 0 {
-            self.replayed.push(segment);
+            self.replayed.due.push(segment);
         }
         s.replayed += 1;
         let base = &mut self.recorder.base;
