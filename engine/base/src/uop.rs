@@ -294,7 +294,8 @@ pub fn number_of_page() -> u64 {
     PAGES.fetch_add(1, Ordering::Relaxed)
 }
 
-/// [`Step::decoded`] of the instruction at `addr` of a page with this number.
+/// [`Step::decoded`] of the instruction at `addr` of a page with this number. The six highest bits are free for what else the
+/// micro-ops depend on: no process decodes 2^46 pages.
 #[inline(always)]
 #[must_use]
 pub fn decoded_at(page: u64, addr: u64) -> u64 {

@@ -29,8 +29,8 @@ use crate::outside::{Earlier, Outside, Repeats, Round};
 /// Segments of a period, at most.
 const LONGEST: u64 = 64;
 const LAST: usize = LONGEST as usize + 1;
-/// Segments that must have repeated before the state is kept (those of an earlier steady state: one period). Twice as many from
-/// one comparison to the next: a history may not yet be full of the loop.
+/// Segments that must have repeated before the state is kept; one period is enough at first where a segment has been in a steady
+/// state before. Twice as many from one comparison to the next: a history may not yet be full of the loop.
 const FEWEST: u64 = 4;
 /// Behind so many, a predictor that still learns is not waited for any longer.
 const PATIENT: u64 = 256;
@@ -177,7 +177,7 @@ impl Memo {
                 let least = if again { steady.period } else { steady.wanted.max(2 * steady.period) };
                 let is_due = steady.run >= least && steady.credit + BEGINNING >= COST;
                 if steady.period <= LONGEST && is_due {
-                    steady.wanted = 2 * steady.run;
+                    steady.wanted = 2 * steady.run.max(FEWEST);
                     steady.credit -= COST;
                     if cx.keep(&mut steady.earlier, Tick(self.recorder.base.tick)) {
                         steady.stage = Stage::Kept { left: steady.period };

@@ -15,7 +15,7 @@ use crate::rep;
 #[inline(always)]
 pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], (pc, next): (u64, u64), decoded: u64) {
     out.decoded = match (inst.uops.steps, decoded) {
-        (Steps::One, 1..) if inst.uops.reads_flags => decoded | number_of(cpu.c.flag_holders),
+        (Steps::One, 1..) if inst.uops.reads_flags => decoded | flag_holder_bits(cpu.c.flag_holders),
         (Steps::One, _) => decoded,
         _ => 0,
     };
@@ -27,9 +27,10 @@ pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], (
     }
 }
 
-/// Those that read flags read the registers that hold them at the time: these, as bits above all of [`Step::decoded`].
+/// The registers that hold the flags, as the six bits that [`decoded_at`](breakeven_base::decoded_at) leaves free: the
+/// micro-ops of an instruction that reads flags have them as sources.
 #[inline]
-fn number_of(holders: [Reg; 3]) -> u64 {
+fn flag_holder_bits(holders: [Reg; 3]) -> u64 {
     debug_assert!(holders.iter().all(|r| (C.0..=Z.0).contains(&r.0)), "{holders:?} hold no flags");
     holders.iter().fold(0, |bits, r| bits << 2 | u64::from(r.0.wrapping_sub(C.0) & 3)) << (u64::BITS - 6)
 }
