@@ -74,15 +74,54 @@ def test_a_finger_reads_a_size_opens_a_tab_and_moves_a_slider(browser, explorer:
     tab.context.close()
 
 
+#: what has the keyboard, by its name
+FOCUSED = "(e => e.id || e.getAttribute('aria-label') || e.textContent)(document.activeElement)"
+#: answers of these kinds come when `proceed` is called
+LATE = """(kinds) => { const plain = window.fetch, held = new Promise((go) => { window.proceed = go; });
+  window.fetch = async (...words) => {
+    const answer = await plain(...words);
+    if (words[1] && kinds.includes(JSON.parse(words[1].body).kind)) await held;
+    return answer; }; }"""
+
+
+def test_what_is_drawn_late_takes_the_keyboard_from_nothing(browser, explorer: Explorer) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENT)
+    tab.add_init_script(f"({LATE})(['about', 'describe'])")
+    tab.goto(explorer.address)
+    settled(tab)
+    assert not tab.locator("#controls").count()
+    size = tab.locator("[aria-label=to]")
+    size.fill("300")
+    tab.evaluate("proceed()")
+    tab.wait_for_selector("#controls [data-row]", state="attached")
+    tab.wait_for_function("document.querySelector('#preset').options.length > 1")
+    assert tab.evaluate(FOCUSED) == "to" and size.input_value() == "300"
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("location.hash.includes('most=300')")
+    # A choice draws the question anew, and so does a button the parameters.
+    tab.get_by_label("against it", exact=True).focus()
+    tab.keyboard.press("ArrowDown")
+    tab.wait_for_function("!location.hash.includes('rv-copy-user-2021')")
+    assert tab.evaluate(FOCUSED) == "against it"
+    tab.locator("#how-many").focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector("#how-many:text('fewer')")
+    assert tab.evaluate(FOCUSED) == "how-many"
+    context.close()
+
+
 def test_keys_alone_reach_everything(browser, explorer: Explorer) -> None:
     tab = opened(browser, explorer)
-    focused = "(e => e.id || e.getAttribute('aria-label') || e.textContent)(document.activeElement)"
+    # Parameters come behind the first curves.
+    tab.wait_for_selector("#controls [data-row]", state="attached")
 
     def stops(last: str, most: int) -> list[str]:
         seen: list[str] = []
         while last not in seen and len(seen) < most:
             tab.keyboard.press("Tab")
-            seen.append(tab.evaluate(focused))
+            seen.append(tab.evaluate(FOCUSED))
         assert seen[-1] == last, seen
         return seen
 
@@ -91,13 +130,13 @@ def test_keys_alone_reach_everything(browser, explorer: Explorer) -> None:
     settled(tab)
     stops("to the curves", 1)
     tab.keyboard.press("Enter")
-    assert tab.evaluate(focused) == "plot"
+    assert tab.evaluate(FOCUSED) == "plot"
     tab.keyboard.press("ArrowRight")
     tab.wait_for_selector("#reading b")
     stops("tab-why", 5)
     tab.keyboard.press("ArrowRight")
     tab.wait_for_selector("#tab-map[aria-selected=true]")
-    assert tab.evaluate(focused) == "tab-map"
+    assert tab.evaluate(FOCUSED) == "tab-map"
     tab.context.close()
 
 

@@ -87,13 +87,13 @@ function drawQuestion() {
   const unused = machine.routines.filter(([name, , lacks]) => !lacks && !state.routines.includes(name));
   const add = make("button", { type: "button", class: "quiet", disabled: !unused.length || state.routines.length > 7, onclick: () => { state.routines = [...state.routines, unused[0][0]]; draw(); refresh(); } }, "+ routine");
   const own = make("button", { type: "button", class: "quiet", onclick: () => openOwn() }, "your own…");
-  byId("question").replaceChildren(
+  keepingFocus(byId("question"), () => byId("question").replaceChildren(
     make("div", { class: "fields" }, select("machine", machines, state.machine, pickMachine, { disabled: !data.live, id: "preset" }), state.routines.map((_, i) => routineField(i)), data.live ? [add, own] : null),
     make("div", { class: "fields" },
       numberField("source offset", "src", 0, 4095), numberField("destination offset", "dst", 0, 4095),
       select("cache", STATES.map((name) => [name, name]), state.cache, (value) => { state.cache = value; refresh(); }, { disabled: !data.live }),
       select("measure", [["latency", "latency"], ["throughput", "throughput"]], state.measure, (value) => { state.measure = value; refresh(); }, { disabled: !data.live }),
-      numberField("sizes from", "least", 0, 2 ** 24), numberField("to", "most", 1, 2 ** 24)));
+      numberField("sizes from", "least", 0, 2 ** 24), numberField("to", "most", 1, 2 ** 24))));
 }
 
 // A routine of one's own: dropped on the page, chosen, or pasted.

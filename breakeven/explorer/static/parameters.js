@@ -256,6 +256,18 @@ function inPlace(drawAnew) {
   scrollBy(0, top(row) - before);
 }
 
+// What has the keyboard in `place` keeps it, with what was typed, when `place` is drawn anew: it is looked for by its name.
+function keepingFocus(place, drawAnew) {
+  const nameOf = (each) => each.id || each.getAttribute("aria-label") || each.textContent;
+  const alike = (name) => [...place.querySelectorAll("button, input, select, summary")].filter((each) => nameOf(each) === name);
+  const held = place.contains(document.activeElement) ? document.activeElement : null, name = held && nameOf(held), nth = held && alike(name).indexOf(held);
+  drawAnew();
+  const again = held !== document.activeElement && held && alike(name)[nth];
+  if (!again) return;
+  if (held.matches("input:not([type=range], [type=checkbox])") && held.defaultValue === again.defaultValue) again.value = held.value;
+  again.focus({ preventScroll: true });
+}
+
 function strongestFew(most) {
   const first = [...(machine.ranked || [])].filter(([, moved]) => moved >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, most);
   const all = new Map(machine.controls.map((control) => [control.path, control]));
@@ -304,12 +316,14 @@ function drawChanges() { changesPlace.replaceChildren(changedList()); }
 function drawMachine() {
   const search = make("input", { type: "search", placeholder: "search parameters", "aria-label": "search parameters", value: view.find,
     oninput: (event) => { view.find = event.target.value; keepFragment(); drawControls(); } });
-  const all = button(view.all ? "fewer" : `all ${machine.controls.length}`, () => { view.all = view.all ? "" : "1"; keepFragment(); drawMachine(); }, { class: "quiet" });
+  const all = button(view.all ? "fewer" : `all ${machine.controls.length}`, () => { view.all = view.all ? "" : "1"; keepFragment(); drawMachine(); }, { class: "quiet", id: "how-many" });
   const box = make("details", { id: "parameters", open: innerWidth >= 860 || machine.unfolded, ontoggle: () => { machine.unfolded = box.open; } }, make("summary", {}, `Parameters of ${state.machine}`),
     make("div", { class: "searching" }, search, all), rankingPlace, controlsPlace);
-  drawChanges();
-  drawControls();
-  byId("machine").replaceChildren(changesPlace, box);
+  keepingFocus(byId("machine"), () => {
+    drawChanges();
+    drawControls();
+    byId("machine").replaceChildren(changesPlace, box);
+  });
 }
 
 async function describeMachine() {
