@@ -7,7 +7,7 @@
 use crate::addr::PhysAddr;
 use crate::bus::Bus;
 use crate::units::Now;
-use crate::uop::{Predecoded, Step};
+use crate::uop::{MemRef, Predecoded, Step};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepResult {
@@ -42,6 +42,27 @@ pub struct FetchXlat {
     pub page_shift: u8,
 }
 
+/// An instruction that has been executed before, as [`FrontEnd::run_path`] expects it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct PathInst {
+    pub pc: u64,
+    /// Its [`Step::decoded`], not 0.
+    pub decoded: u64,
+    /// Where execution went on. A branch that goes on at the same address taken or not is none of these.
+    pub next_pc: u64,
+    /// It is one micro-op with a memory reference.
+    pub has_reference: bool,
+}
+
+/// How far [`FrontEnd::run_path`] came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct PathEnd {
+    /// So many instructions were as expected.
+    pub done: usize,
+    /// One more has been executed, and was not.
+    pub other: bool,
+}
+
 /// The page-table entries that a walk reads, root first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct WalkPath {
@@ -62,6 +83,20 @@ pub trait FrontEnd: Clone {
     /// Stops early, before an instruction, at anything for which [`FrontEnd::step`] would matter to the caller
     /// (an effect, a pause, an instruction that needs the time). Returns how many were executed.
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64;
+
+    /// Executes instructions of a path that is known, one after the other, without describing them, as long as they are those
+    /// and go on where they should. `path` says which is number n, up to the end. `visit` gets the number of each one with a
+    /// reference, and where that went; false ends the path there. The instruction that came out otherwise, or that `visit` refused, is described in `out` as by
+    /// [`FrontEnd::step`]. Ends before an instruction that [`FrontEnd::step`] must execute: by default each.
+    fn run_path<B: Bus>(
+        &mut self,
+        _bus: &mut B,
+        _out: &mut Step,
+        _path: impl FnMut(usize) -> Option<PathInst>,
+        _visit: impl FnMut(usize, &MemRef) -> bool,
+    ) -> PathEnd {
+        PathEnd::default()
+    }
 
     /// Starts following `wrong_pc` speculatively. Returns the depth to give to [`FrontEnd::rollback`].
     fn fork(&mut self, wrong_pc: u64) -> u32;

@@ -20,7 +20,7 @@ pub use addr::PhysAddr;
 pub use bus::{Bus, BusError, PseudoOutcome};
 pub use effect::SysEffect;
 pub use error::ConfigError;
-pub use frontend::{FetchXlat, FrontEnd, Predecode, StepResult, WalkPath};
+pub use frontend::{FetchXlat, FrontEnd, PathEnd, PathInst, Predecode, StepResult, WalkPath};
 pub use op_class::OpClass;
 pub use phys::{MemImage, PhysMem};
 pub use process::{FaultAnswer, ProcessStart, Syscall, SyscallDone, UserAccess, UserContext, UserFault, UserState};

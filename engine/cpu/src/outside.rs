@@ -4,7 +4,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, PhysAddr, Predecode, Step, StepResult, Tick};
+use breakeven_base::{
+    BranchKind, Bus, FetchXlat, FrontEnd, MemRef, Now, PathEnd, PathInst, PhysAddr, Predecode, Step, StepResult, Tick,
+};
 use breakeven_memory::{DataUses, InstSide, MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 
 use crate::bpred::{BranchPredictor, Prediction};
@@ -69,6 +71,15 @@ pub struct Round {
 pub trait Outside {
     /// Executes the next instruction; its micro-ops will stand from `at` on.
     fn step(&mut self, at: Seq, now: Now, out: &mut Step) -> StepResult;
+    /// See [`FrontEnd::run_path`].
+    fn run_path(
+        &mut self,
+        _out: &mut Step,
+        _path: impl FnMut(usize) -> Option<PathInst>,
+        _visit: impl FnMut(usize, &MemRef) -> bool,
+    ) -> PathEnd {
+        PathEnd::default()
+    }
     fn pc(&mut self) -> u64;
     fn fork(&mut self, pc: u64) -> u32;
     fn rollback(&mut self, depth: u32);
@@ -142,6 +153,15 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
     #[inline]
     fn step(&mut self, _at: Seq, now: Now, out: &mut Step) -> StepResult {
         self.cx.fe.step(self.cx.bus, now, out)
+    }
+    #[inline]
+    fn run_path(
+        &mut self,
+        out: &mut Step,
+        path: impl FnMut(usize) -> Option<PathInst>,
+        visit: impl FnMut(usize, &MemRef) -> bool,
+    ) -> PathEnd {
+        self.cx.fe.run_path(self.cx.bus, out, path, visit)
     }
     #[inline]
     fn pc(&mut self) -> u64 {
@@ -262,10 +282,7 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
 
     fn keep(&mut self, to: &mut Earlier, now: Tick) -> bool {
         if self.predictor.has_steady_state() {
-            match &mut to.predictor {
-                Some(kept) => kept.as_mut().clone_from(self.predictor),
-                None => to.predictor = Some(Box::new(self.predictor.clone())),
-            }
+            self.predictor.keep(&mut to.predictor);
         }
         to.inst_side = self.cx.mem.inst_side(now);
         to.translations = self.cx.fe.translations();

@@ -6,8 +6,8 @@
 
 use std::fmt::Write;
 
-use breakeven_base::frontend::{FetchXlat, Predecode, StepResult, WalkPath};
-use breakeven_base::uop::{Step, UopFlags};
+use breakeven_base::frontend::{FetchXlat, PathEnd, PathInst, Predecode, StepResult, WalkPath};
+use breakeven_base::uop::{MemRef, Step, UopFlags};
 use breakeven_base::{BranchKind, Bus, FrontEnd, Now, OpClass};
 
 /// The trace window, and the lines that have not been taken yet.
@@ -132,6 +132,19 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
             return 0;
         }
         self.inner.run_fast(bus, now, max)
+    }
+    #[inline]
+    fn run_path<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        out: &mut Step,
+        path: impl FnMut(usize) -> Option<PathInst>,
+        visit: impl FnMut(usize, &MemRef) -> bool,
+    ) -> PathEnd {
+        if self.record.is_some() {
+            return PathEnd::default();
+        }
+        self.inner.run_path(bus, out, path, visit)
     }
     #[inline]
     fn fork(&mut self, wrong_pc: u64) -> u32 {

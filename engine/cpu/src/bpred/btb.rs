@@ -2,10 +2,15 @@
 //! Fact source: gem5 24.0 `src/cpu/pred/simple_btb.cc`: index `(pc >> instShiftAmt) mod numEntries`, tag the next `tagBits` bits.
 //! gem5's is direct-mapped; with our `associativity` the index is that of a set, whose ways are kept in order of use.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::counters::{low_bits, table_size};
 use super::BtbParams;
 use breakeven_base::{ConfigError, StatSink, Unit};
 use educe::Educe;
+
+/// The next kept copy's number.
+static COPIES: AtomicU64 = AtomicU64::new(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
@@ -22,6 +27,37 @@ struct Counts {
     mispredict: u64,
 }
 
+/// Sets whose writes are followed, at most: a loop's state is kept and compared without looking at the whole table.
+const FOLLOWED: usize = 64;
+
+/// The sets written since the table was last kept ([`SimpleBtb::keep`]).
+#[derive(Debug, Default)]
+struct Writes {
+    /// The number of the kept copy; 0: they are not followed.
+    copy: u64,
+    sets: Vec<u32>,
+}
+
+impl Clone for Writes {
+    /// Of a clone nothing is kept.
+    fn clone(&self) -> Self {
+        Writes::default()
+    }
+}
+
+impl Writes {
+    /// The set whose first entry is `first` is written.
+    #[inline]
+    fn note(&mut self, first: usize) {
+        if self.copy != 0 && !self.sets.contains(&(first as u32)) {
+            if self.sets.len() == FOLLOWED {
+                self.copy = 0;
+            }
+            self.sets.push(first as u32);
+        }
+    }
+}
+
 #[derive(Debug, Educe)]
 #[educe(Clone, PartialEq)]
 pub struct SimpleBtb {
@@ -32,6 +68,8 @@ pub struct SimpleBtb {
     tag_mask: u64,
     index_shift: u32,
     tag_shift: u32,
+    #[educe(PartialEq(ignore))]
+    writes: Writes,
     #[educe(PartialEq(ignore))]
     counts: Counts,
 }
@@ -57,6 +95,7 @@ impl SimpleBtb {
             tag_mask: low_bits(p.tag_bits),
             index_shift: p.inst_shift_amt,
             tag_shift: p.inst_shift_amt + sets.trailing_zeros(),
+            writes: Writes::default(),
             counts: Counts::default(),
         })
     }
@@ -70,6 +109,7 @@ impl SimpleBtb {
 
     /// Puts the way of `tag` first in its set, or else the one used longest ago.
     fn use_way(&mut self, first: usize, tag: u64) {
+        self.writes.note(first);
         let set = &mut self.entries[first..first + self.ways];
         let way = set.iter().position(|e| e.tag == tag).unwrap_or(self.ways - 1);
         set[..=way].rotate_right(1);
@@ -99,8 +139,39 @@ impl SimpleBtb {
         if self.ways > 1 {
             self.use_way(i, tag);
         }
-        self.entries[i] = Entry { tag, target };
+        let entry = Entry { tag, target };
+        if self.entries[i] != entry {
+            self.writes.note(i);
+            self.entries[i] = entry;
+        }
         self.counts.updates += 1;
+    }
+
+    /// Copies itself to `to`: no more than what has been written, if `to` is the copy that was made last.
+    pub fn keep(&mut self, to: &mut SimpleBtb) {
+        if self.writes.copy != 0 && self.writes.copy == to.writes.copy {
+            for first in self.writes.sets.drain(..) {
+                let set = first as usize..first as usize + self.ways;
+                to.entries[set.clone()].copy_from_slice(&self.entries[set]);
+            }
+            to.counts = self.counts;
+            return;
+        }
+        to.clone_from(self);
+        self.writes.sets.clear();
+        self.writes.copy = COPIES.fetch_add(1, Ordering::Relaxed);
+        to.writes.copy = self.writes.copy;
+    }
+
+    /// Whether it holds what the kept copy `then` does.
+    pub fn is(&self, then: &SimpleBtb) -> bool {
+        if self.writes.copy == 0 || self.writes.copy != then.writes.copy {
+            return self == then;
+        }
+        self.writes.sets.iter().all(|&first| {
+            let set = first as usize..first as usize + self.ways;
+            self.entries[set.clone()] == then.entries[set]
+        })
     }
 
     /// Counts a misprediction for want of an entry.
@@ -129,6 +200,8 @@ impl SimpleBtb {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn btb(num_entries: u32, associativity: u32) -> SimpleBtb {
         let p = BtbParams { num_entries, associativity, inst_shift_amt: 0, ..BtbParams::default() };
@@ -151,6 +224,32 @@ mod tests {
         b.update(8, 20);
         assert_eq!((b.lookup(8), b.lookup(0), b.lookup(12)), (Some(20), Some(1), Some(13)));
         assert_eq!(b.lookup(1), None);
+    }
+
+    proptest! {
+        /// Whether it holds what was kept is told from the sets that were written; so is the next copy made.
+        #[test]
+        fn what_is_kept_and_compared_by_sets_is_the_whole_table(
+            ways in 1u32..4,
+            ops in vec((0u8..8, 0u64..400, 0u64..3), 1..400),
+        ) {
+            let mut b = btb(64 * ways, ways);
+            let (mut kept, mut whole) = (b.clone(), b.clone());
+            let snapshot = b.clone();
+            for (op, pc, target) in ops {
+                match op {
+                    0 => {
+                        b.keep(&mut kept);
+                        whole = b.clone();
+                    }
+                    1 if target == 0 => b.clone_from(&snapshot),
+                    1..=4 => b.update(pc, target),
+                    _ => drop(b.lookup(pc)),
+                }
+                prop_assert_eq!(&kept, &whole);
+                prop_assert_eq!(b.is(&kept), b == whole);
+            }
+        }
     }
 
     #[test]

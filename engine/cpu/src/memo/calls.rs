@@ -1,8 +1,8 @@
 //! The calls of a segment, with what was answered: all numbers relative to where the segment began.
 
 use breakeven_base::{
-    BranchInfo, BranchKind, FetchXlat, MemKind, MemRef, PhysAddr, Predecode, Predecoded, Step, StepResult, Tick, Uop,
-    UopFlags, MAX_UOPS,
+    BranchInfo, BranchKind, FetchXlat, MemKind, MemRef, PathInst, PhysAddr, Predecode, Predecoded, Step, StepResult,
+    Tick, Uop, UopFlags, MAX_UOPS,
 };
 use breakeven_memory::{MissResponse, MshrId, Request, Response, TlbResult};
 
@@ -345,6 +345,15 @@ impl Executed {
             && self.len == step.len
             && self.branch == step.branch
             && self.uops[..n] == step.uops[..n]
+    }
+
+    /// As part of a path ([`breakeven_base::FrontEnd::run_path`]); `None`: it is to be stepped.
+    pub fn on_path(&self) -> Option<PathInst> {
+        let falls_through = self.pc.wrapping_add(self.len.into());
+        let is_ambiguous = self.branch.kind == BranchKind::Cond && self.branch.target == falls_through;
+        let is_known = self.result == StepResult::Done && self.decoded != 0 && self.n == 1 && !is_ambiguous;
+        let (pc, decoded, next_pc) = (self.pc, self.decoded, self.next_pc);
+        is_known.then_some(PathInst { pc, decoded, next_pc, has_reference: self.references != 0 })
     }
 
     /// Whether this is `predecoded`, at `pc`, as [`Step::describe`] puts it.

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use breakeven_base::{StepResult, Tick};
+use breakeven_base::{PathEnd, StepResult, Tick};
 
 use super::answers::LiveAnswer;
 use super::calls::Call;
 use super::make::Outcome;
 use super::parts::Part;
 use super::recorder::At;
-use super::rounds::FrontCall;
+use super::rounds::{Front, FrontCall};
 use super::{Limits, Memo};
 use crate::outside::Outside;
 
@@ -62,7 +62,7 @@ impl Memo {
         &mut self,
         parts: &[Part],
         which: Range<usize>,
-        fronts: &[Vec<FrontCall>],
+        fronts: &[Front],
         (cx, limits): (&mut O, &Limits),
     ) -> Made {
         for (n, front) in which.clone().zip(fronts) {
@@ -77,14 +77,70 @@ impl Memo {
             self.recorder.configuration = part.configuration;
             self.recorder.answers.path.clear();
             let at = At { base: self.recorder.base, period: self.recorder.period };
-            for call in front {
-                if let Some(stop) = self.front_call(call, &at, cx) {
-                    return Made::Until { part: n, ended: Some(self.stop_at(parts, which.start..n, (call, stop), cx)) };
-                }
+            if let Err((call, stop)) = self.front_calls(front, &at, cx) {
+                return Made::Until { part: n, ended: Some(self.stop_at(parts, which.start..n, (call, stop), cx)) };
             }
             self.completed_steady(part);
         }
         Made::Whole
+    }
+
+    /// Makes the calls of the front end; the one that makes the round end there, and why.
+    #[inline(always)]
+    fn front_calls<'f, O: Outside>(
+        &mut self,
+        front: &'f Front,
+        at: &At,
+        cx: &mut O,
+    ) -> Result<(), (&'f FrontCall, Stop)> {
+        let mut next = 0;
+        while let Some(call) = front.calls.get(next) {
+            if call.run > 0 {
+                let end = self.run_path(front, next, at, cx);
+                next += end.done;
+                if end.other {
+                    return Err((&front.calls[next], self.other_on_path(&front.calls[next])));
+                }
+                if end.done == call.run as usize {
+                    continue;
+                }
+            }
+            let call = &front.calls[next];
+            if let Some(stop) = self.front_call(call, at, cx) {
+                return Err((call, stop));
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes the steps from call `first` on together. What translations say does not change in them.
+    #[inline(always)]
+    fn run_path<O: Outside>(&mut self, front: &Front, first: usize, at: &At, cx: &mut O) -> PathEnd {
+        let run = first..first + front.calls[first].run as usize;
+        let calls = &front.calls[run.clone()];
+        let Memo { references, steady, rules, recorder, .. } = self;
+        let path = &front.path[run];
+        cx.run_path(
+            &mut recorder.answers.step,
+            |n| path.get(n).copied(),
+            |n, mem| {
+                let (call, mem) = (&calls[n], mem.read_by_field());
+                references.set(at.seq(call.seq), mem);
+                steady.rounds.is_as_foreseen(call.slot, &mem, rules)
+            },
+        )
+    }
+
+    /// A step of a path has come out otherwise, or its reference went elsewhere.
+    #[cold]
+    fn other_on_path(&mut self, front: &FrontCall) -> Stop {
+        let Call::Step { what, .. } = front.call else { return Stop::OtherStep(StepResult::Done) };
+        if self.table.instructions.is(what, StepResult::Done, &self.recorder.answers.step) {
+            Stop::Elsewhere
+        } else {
+            Stop::OtherStep(StepResult::Done)
+        }
     }
 
     /// Makes a call of the front end; what makes the round end there.

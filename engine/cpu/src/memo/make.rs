@@ -1,9 +1,9 @@
 //! Makes a segment's calls, and tells whether they come out as recorded.
 
-use breakeven_base::{MemKind, Predecode, StepResult};
+use breakeven_base::{MemKind, PathEnd, Predecode, StepResult};
 use breakeven_memory::{Request, TlbResult};
 
-use super::answers::LiveAnswer;
+use super::answers::{Answers, LiveAnswer};
 use super::calls::{fetch_request, mshr_of, packet_of, Call, Predecoding, Served};
 use super::recorder::At;
 use super::Memo;
@@ -123,6 +123,38 @@ impl Memo {
             }
             _ => Outcome::Same,
         }
+    }
+
+    /// Makes the steps from the first of `calls` on, as long as the front end runs them as a path. The one that came out
+    /// otherwise is answered for with what [`Memo::call`] would say of it.
+    #[inline(always)]
+    pub(super) fn steps<'c, O: Outside>(
+        &mut self,
+        calls: impl Fn(usize) -> Option<&'c Call>,
+        at: &At,
+        cx: &mut O,
+    ) -> PathEnd {
+        let Memo { references, recorder, table, groups, rules, .. } = self;
+        let Answers { step, stepped, .. } = &mut recorder.answers;
+        let path = |n| match calls(n) {
+            Some(Call::Step { what, drained: false, .. }) => table.instructions.get(*what).on_path(),
+            _ => None,
+        };
+        let end = cx.run_path(step, path, |n, mem| {
+            let Some(Call::Step { at: seq, places, .. }) = calls(n) else { return false };
+            let (mem, then) = (mem.read_by_field(), &table.places[*places as usize]);
+            references.set(at.seq(*seq), mem);
+            let alike = then.class == rules.class_of(&mem)
+                && (then.class == 0 || groups.add(then.place, rules.place_of(&mem), mem.size));
+            if alike {
+                stepped.push(mem);
+            }
+            alike
+        });
+        if end.other {
+            recorder.answers.given = Some(LiveAnswer::Step(StepResult::Done));
+        }
+        end
     }
 
     /// What an answer comes to. Always inlined: a call's kind is known where it is made.

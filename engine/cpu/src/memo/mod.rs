@@ -292,6 +292,7 @@ impl Memo {
             self.statistics.cleared += 1;
             self.recorder.mode = Mode::Off;
             self.table.clear();
+            self.steady.forget();
         }
         let asid = cx.asid();
         let sets = self.table.sets(pipe.learned());
@@ -378,7 +379,7 @@ impl Memo {
             counts: counts.into_boxed_slice(),
             replayed: 0,
             seen: 0,
-            was_steady: false,
+            steady_period: 0,
         };
         let segment = self.table.add_segment(segment);
         self.table.push(Call::End { segment });

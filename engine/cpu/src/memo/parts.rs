@@ -3,6 +3,7 @@
 use breakeven_base::PhysAddr;
 
 use super::calls::Call;
+use crate::outside::Repeats;
 
 /// A segment of the period.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,14 @@ pub(super) struct Part {
     pub path: Vec<(u32, u32)>,
     /// Of each run, those that are still made, with their numbers.
     pub made: Vec<Vec<(u32, Call)>>,
+    /// Which calls these are without.
+    pub left_out: Repeats,
+}
+
+impl Part {
+    pub fn is(&self, segment: u32, entry: u32, configuration: u32) -> bool {
+        (self.segment, self.entry, self.configuration) == (segment, entry, configuration)
+    }
 }
 
 /// Whether one of `lines`, in order, is no further than a line from the `size` bytes at `at`.

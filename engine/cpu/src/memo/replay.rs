@@ -145,6 +145,15 @@ impl Memo {
     ) -> Result<u32, u32> {
         let at = At { base: self.recorder.base, period: self.recorder.period };
         loop {
+            if matches!(calls[i as usize], Call::Step { .. }) {
+                let end = self.steps(|n| calls.get(i as usize + n), &at, cx);
+                i += end.done as u32;
+                if end.other {
+                    from = self.alternative(calls, (from, i), &at, cx)?;
+                    i = from + 1;
+                    continue;
+                }
+            }
             match self.call(&calls[i as usize], &at, cx) {
                 Outcome::Same => i += 1,
                 Outcome::Over(segment) => {

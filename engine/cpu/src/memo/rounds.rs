@@ -8,7 +8,7 @@
 //!
 //! References of one stride overlap each other as they did in the round before; those of different strides must be apart.
 
-use breakeven_base::{MemKind, MemRef, PhysAddr};
+use breakeven_base::{MemKind, MemRef, PathInst, PhysAddr};
 use breakeven_memory::{DataUses, LineUse, PageUse};
 
 use super::archive::{AddressRules, Base};
@@ -33,6 +33,34 @@ pub(super) struct FrontCall {
     pub call: Call,
     /// Its first reference.
     pub slot: u32,
+    /// Of a step, the number of its first micro-op.
+    pub seq: i32,
+    /// How many from this one on are steps of a path that is known.
+    pub run: u32,
+}
+
+/// The calls of a part that are made in every round, and what of each the front end must know where it is of a path.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Front {
+    pub calls: Vec<FrontCall>,
+    pub path: Vec<PathInst>,
+}
+
+impl Front {
+    fn push(&mut self, number: u32, call: Call, slot: u32, inst: Option<PathInst>) {
+        let seq = if let Call::Step { at, .. } = call { at } else { 0 };
+        self.calls.push(FrontCall { number, call, slot, seq, run: u32::from(inst.is_some()) });
+        self.path.push(inst.unwrap_or_default());
+    }
+
+    /// All calls are there.
+    fn join_runs(&mut self) {
+        let mut run = 0;
+        for call in self.calls.iter_mut().rev() {
+            run = if call.run == 0 { 0 } else { run + 1 };
+            call.run = run;
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +86,7 @@ pub(super) struct Rounds {
     place: Place,
     slots: Vec<Slot>,
     /// Of each part, the calls that are made in every round.
-    pub fronts: Vec<Vec<FrontCall>>,
+    pub fronts: Vec<Front>,
     data: Vec<DataCall>,
     /// Micro-ops in flight are of so many rounds before, at most.
     back: u64,
@@ -102,21 +130,29 @@ impl Rounds {
         (self.waits, self.patience) = (0, 0);
     }
 
-    /// A steady state of `parts` begins at `end`. So many `periods` of `seqs` micro-ops each have been made with all their calls.
+    /// A steady state of `parts` begins at `end`; `is_known`: the last one was of the same. So many `periods` of `seqs` micro-ops
+    /// each have been made with all their calls.
     pub fn begin(
         &mut self,
-        parts: &[Part],
+        (parts, is_known): (&[Part], bool),
         (table, references, rules): (&Table, &References, &AddressRules),
         (periods, seqs, end): (u64, u64, Seq),
     ) {
         let whole = Place { first: 0, len: parts.len(), end: parts.len() };
-        if self.plan(whole, parts, table).is_some() {
+        if !is_known && self.plan(whole, parts, table).is_none() {
+            if let Some(place) = inner_loop(parts) {
+                self.plan(place, parts, table);
+            }
+        }
+        (self.seen, self.even) = (0, 0);
+        if self.place.len > 0 {
+            self.stage = Stage::Watched;
+        }
+        if self.place.len == parts.len() {
             let at_hand = periods.min(LONGEST / seqs.max(1)).min(end.0 / seqs.max(1));
             for n in (1..=at_hand).rev() {
                 self.watch(references, rules, end - n * seqs);
             }
-        } else if let Some(place) = inner_loop(parts) {
-            self.plan(place, parts, table);
         }
     }
 
@@ -154,7 +190,7 @@ impl Rounds {
         self.slots.clear();
         self.data.clear();
         self.fronts.clear();
-        (self.seen, self.even, self.back) = (0, 0, 0);
+        (self.place, self.back) = (Place::default(), 0);
         let seqs = parts.iter().map(|part| table.segments[part.segment as usize].seqs).sum();
         if seqs == 0 || seqs > LONGEST {
             return None;
@@ -162,22 +198,23 @@ impl Rounds {
         let mut asked = Vec::new();
         let mut base = 0i64;
         for part in parts {
-            let mut front = Vec::new();
+            let mut front = Front::default();
             for (number, call) in part.made.iter().flatten() {
                 let slot = self.slots.len() as u32;
                 match *call {
-                    Call::Step { at, what, .. } => {
-                        for uop in table.instructions.get(what).references() {
+                    Call::Step { at, what, drained, .. } => {
+                        let instruction = table.instructions.get(what);
+                        for uop in instruction.references() {
                             let offset = u64::try_from(base + i64::from(at)).ok()? + uop as u64;
                             self.slots.push(Slot { offset, mem: MemRef::default(), stride: 0, class: None });
                         }
-                        front.push(FrontCall { number: *number, call: *call, slot });
+                        front.push(*number, *call, slot, instruction.on_path().filter(|_| !drained));
                     }
                     Call::Pc { .. } | Call::FetchTranslate { .. } | Call::Predict { .. } | Call::Train { .. }
                     // Of wrong paths: what is only predecoded has no references.
                     | Call::Fork { .. } | Call::Predecode { .. } | Call::Rollback { .. } | Call::Redirect { .. }
                     | Call::Correct { .. } | Call::SquashPredictions { .. } => {
-                        front.push(FrontCall { number: *number, call: *call, slot });
+                        front.push(*number, *call, slot, None);
                     }
                     Call::Access {
                         seq, sent, non_temporal: false, answer: Answered::Done { after, level: 0 }, ..
@@ -190,13 +227,14 @@ impl Rounds {
                     _ => return None,
                 }
             }
+            front.join_runs();
             self.fronts.push(front);
             let in_flight = &table.configurations[part.configuration as usize].references;
             asked.extend(in_flight.iter().filter(|r| r.mem.valid).map(|r| (base + i64::from(r.seq), None)));
             base += table.segments[part.segment as usize].seqs as i64;
         }
         self.find(&asked, seqs)?;
-        (self.place, self.stage) = (place, Stage::Watched);
+        self.place = place;
         Some(())
     }
 
@@ -318,6 +356,10 @@ impl Rounds {
     pub fn are_as_foreseen<'a>(&self, slot: u32, mems: impl Iterator<Item = &'a MemRef>, rules: &AddressRules) -> bool {
         let next = self.round + 1;
         mems.zip(&self.slots[slot as usize..]).all(|(m, slot)| slot.is(m, next, rules))
+    }
+    #[inline]
+    pub fn is_as_foreseen(&self, slot: u32, mem: &MemRef, rules: &AddressRules) -> bool {
+        self.slots[slot as usize].is(mem, self.round + 1, rules)
     }
 
     /// The round has been made of hits.

@@ -142,6 +142,39 @@ impl Steady {
         self.rounds.foresee(rules, asid, &self.code)
     }
 
+    /// What is known of a loop's calls is void: they are numbered anew.
+    pub fn forget(&mut self) {
+        self.interrupt();
+        self.parts.clear();
+    }
+
+    /// Finds the lines of the loop's code.
+    fn find_code(&mut self, calls: &[Call], line: u64) {
+        let of_path = |path: &[(u32, u32)]| path.iter().flat_map(|(from, to)| *from..*to).collect::<Vec<u32>>();
+        self.code.clear();
+        for i in self.parts.iter().flat_map(|part| of_path(&part.path)) {
+            if let Call::Fetch { paddr, size, .. } = calls[i as usize] {
+                let last = paddr.wrapping_add(u64::from(size.max(1) - 1));
+                self.code.extend([paddr, last].map(|at| at.align_down(line)));
+            }
+        }
+        self.code.sort_unstable();
+        self.code.dedup();
+    }
+
+    /// Sorts out which calls of the period are still made.
+    fn leave_out(&mut self, calls: &[Call]) {
+        let mut parts = std::mem::take(&mut self.parts);
+        for part in &mut parts {
+            let run = |&(from, to): &(u32, u32)| -> Vec<(u32, Call)> {
+                (from..to).map(|i| (i, calls[i as usize])).filter(|(_, call)| !self.leaves_out(call)).collect()
+            };
+            part.made = part.path.iter().map(run).collect();
+            part.left_out = self.left_out;
+        }
+        self.parts = parts;
+    }
+
     fn leaves_out(&self, call: &Call) -> bool {
         match call {
             Call::Fetch { .. } | Call::InstTlb { .. } => self.left_out.inst_side,
@@ -168,13 +201,15 @@ impl Memo {
         let known = &mut self.table.segments[segment as usize];
         let ago = steady.completed.wrapping_sub(std::mem::replace(&mut known.seen, steady.completed));
         steady.earn((known.insts / LIVE) as i64);
-        if !steady.note(segment, ago) {
+        let goes_on = steady.note(segment, ago);
+        // A loop that comes again.
+        let again = steady.wanted == FEWEST && u64::from(known.steady_period) == steady.period;
+        if !goes_on && !again {
             return false;
         }
         match steady.stage {
             Stage::Off => {
-                let again = known.was_steady && steady.wanted == FEWEST;
-                let least = if again { steady.period } else { steady.wanted.max(2 * steady.period) };
+                let least = if again { 0 } else { steady.wanted.max(2 * steady.period) };
                 let is_due = steady.run >= least && steady.credit + BEGINNING >= COST;
                 if steady.period <= LONGEST && is_due {
                     steady.wanted = 2 * steady.run.max(FEWEST);
@@ -182,14 +217,17 @@ impl Memo {
                     if cx.keep(&mut steady.earlier, Tick(self.recorder.base.tick)) {
                         steady.stage = Stage::Kept { left: steady.period };
                         steady.began = self.recorder.base;
-                        steady.parts.clear();
                     }
                 }
                 false
             }
             Stage::Kept { left } => {
-                let path = self.recorder.answers.path.clone();
-                steady.parts.push(Part { segment, entry, configuration, path, made: Vec::new() });
+                let n = (steady.period - left) as usize;
+                if steady.parts.get(n).is_none_or(|part| !part.is(segment, entry, configuration)) {
+                    let path = self.recorder.answers.path.clone();
+                    steady.parts.truncate(n);
+                    steady.parts.push(Part { segment, entry, configuration, path, ..Part::default() });
+                }
                 steady.stage = Stage::Kept { left: left - 1 };
                 left == 1 && self.is_steady(calls, cx)
             }
@@ -205,16 +243,10 @@ impl Memo {
     fn is_steady<O: Outside>(&mut self, calls: &[Call], cx: &mut O) -> bool {
         let steady = &mut self.steady;
         steady.stage = Stage::Off;
-        let of_path = |path: &[(u32, u32)]| path.iter().flat_map(|(from, to)| *from..*to).collect::<Vec<u32>>();
-        steady.code.clear();
-        for i in steady.parts.iter().flat_map(|part| of_path(&part.path)) {
-            if let Call::Fetch { paddr, size, .. } = calls[i as usize] {
-                let last = paddr.wrapping_add(u64::from(size.max(1) - 1));
-                steady.code.extend([paddr, last].map(|at| at.align_down(self.rules.line)));
-            }
+        steady.parts.truncate(steady.period as usize);
+        if steady.parts.iter().any(|part| part.made.is_empty()) {
+            steady.find_code(calls, self.rules.line);
         }
-        steady.code.sort_unstable();
-        steady.code.dedup();
         let round = self.round();
         let steady = &mut self.steady;
         let repeats = cx.repeats(&steady.earlier, &round);
@@ -225,22 +257,20 @@ impl Memo {
         steady.left_out = repeats;
         steady.translations = cx.translations();
         for part in &steady.parts {
-            self.table.segments[part.segment as usize].was_steady = true;
+            self.table.segments[part.segment as usize].steady_period = steady.period as u32;
         }
-        for n in 0..steady.parts.len() {
-            let run = |&(from, to): &(u32, u32)| -> Vec<(u32, Call)> {
-                (from..to).map(|i| (i, calls[i as usize])).filter(|(_, call)| !steady.leaves_out(call)).collect()
-            };
-            let made = steady.parts[n].path.iter().map(run).collect();
-            steady.parts[n].made = made;
+        let is_known = steady.parts.iter().all(|part| !part.made.is_empty() && part.left_out == repeats);
+        if !is_known {
+            steady.leave_out(calls);
         }
         let may_wait = |(_, call): &(u32, Call)| matches!(call, Call::Access { may_wait: true, .. });
         let waits = steady.parts.iter().any(|part| part.made.iter().flatten().any(may_wait));
         steady.rounds.restart();
         if repeats.inst_side && cx.counts_data_hits(waits) {
             let known = (&self.table, &self.references, &self.rules);
-            let periods = steady.run / steady.period;
-            steady.rounds.begin(&steady.parts, known, (periods, round.seqs, self.recorder.base.seq));
+            // The one that the first of the run repeated, too.
+            let periods = steady.run / steady.period + 1;
+            steady.rounds.begin((&steady.parts, is_known), known, (periods, round.seqs, self.recorder.base.seq));
         }
         true
     }
@@ -323,7 +353,19 @@ impl Memo {
                     return Some((diverged, Outcome::NotMade));
                 }
             }
-            for (i, call) in run {
+            let mut next = 0;
+            while let Some((i, call)) = run.get(next) {
+                if matches!(call, Call::Step { .. }) {
+                    let end = self.steps(|n| run.get(next + n).map(|(_, call)| call), at, cx);
+                    next += end.done;
+                    if end.other {
+                        return Some((run[next].0, Outcome::Other));
+                    }
+                    if end.done > 0 {
+                        continue;
+                    }
+                }
+                next += 1;
                 let outcome = match call {
                     Call::Access { .. } => self.access(call, at, cx),
                     Call::DataTlb { .. } => self.data_tlb(call, at, cx),

@@ -58,8 +58,8 @@ pub struct Segment {
     pub replayed: u64,
     /// When it was last replayed ([`super::steady`]).
     pub seen: u64,
-    /// It has been part of a steady state.
-    pub was_steady: bool,
+    /// The period of the steady state that it was last part of, in segments; 0: of none.
+    pub steady_period: u32,
 }
 
 impl Configuration {

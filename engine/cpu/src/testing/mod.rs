@@ -10,8 +10,9 @@ use std::sync::Arc;
 use proptest::test_runner::{Config, RngSeed};
 
 use breakeven_base::{
-    BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysAddr, PhysMem,
-    PseudoOutcome, Reg, Step, StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
+    decoded_at, number_of_page, BranchInfo, BranchKind, Bus, BusError, Cycle, FetchXlat, FrontEnd, MemKind, MemRef,
+    Now, OpClass, PathEnd, PathInst, PhysAddr, PhysMem, PseudoOutcome, Reg, Step, StepResult, SysEffect, Tick, Uop,
+    UopFlags, WalkPath,
 };
 
 pub use rig::{memory, memory_config, simple_memory, Run, PERIOD};
@@ -192,6 +193,8 @@ impl Inst {
 pub struct MockFe {
     program: Arc<Vec<Inst>>,
     pcs: Arc<Vec<u64>>,
+    /// The program's, for [`Step::decoded`].
+    number: u64,
     pc: u64,
     visits: Vec<usize>,
     /// Executions of each instruction on the right path.
@@ -224,6 +227,7 @@ impl MockFe {
             turns: vec![0; program.len()],
             program: Arc::new(program),
             pcs: Arc::new(pcs),
+            number: number_of_page(),
             pc: start,
             forks: vec![],
             paused: false,
@@ -243,6 +247,18 @@ impl MockFe {
 
     fn index(&self) -> Option<usize> {
         self.pcs.binary_search(&self.pc).ok()
+    }
+
+    /// [`Step::decoded`] of instruction `i`: 0 where its micro-ops or whether it executes depend on more than that.
+    fn decoded(&self, i: usize) -> u64 {
+        let inst = &self.program[i];
+        let is_plain = inst.steps == 1 && !inst.timed && !inst.pause && inst.effect == SysEffect::None;
+        let last = inst.uops.last().map_or(UopFlags::empty(), |(uop, _)| uop.flags);
+        if is_plain && !last.any(UopFlags::MICRO_BRANCH) {
+            decoded_at(self.number, self.pcs[i])
+        } else {
+            0
+        }
     }
 
     fn outcome(&mut self, i: usize) -> bool {
@@ -298,6 +314,7 @@ impl FrontEnd for MockFe {
             n: inst.uops.len() as u8,
             next_pc,
             branch: BranchInfo { kind: inst.branch, taken, target },
+            decoded: self.decoded(i),
             effect: inst.effect,
             ..Step::default()
         };
@@ -327,6 +344,28 @@ impl FrontEnd for MockFe {
         self.pc = next_pc;
         self.executed += u64::from(!speculative);
         StepResult::Done
+    }
+
+    fn run_path<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        out: &mut Step,
+        mut path: impl FnMut(usize) -> Option<PathInst>,
+        mut visit: impl FnMut(usize, &MemRef) -> bool,
+    ) -> PathEnd {
+        let mut done = 0;
+        while let Some(known) = path(done) {
+            let decoded = self.index().map_or(0, |i| self.decoded(i));
+            if self.interruptible || !self.forks.is_empty() || (self.pc, decoded) != (known.pc, known.decoded) {
+                break;
+            }
+            self.step(bus, Now { tick: Tick::ZERO, cycle: Cycle::ZERO, drained: false }, out);
+            if out.next_pc != known.next_pc || known.has_reference && !visit(done, &out.mem[0]) {
+                return PathEnd { done, other: true };
+            }
+            done += 1;
+        }
+        PathEnd { done, other: false }
     }
 
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {

@@ -1,21 +1,21 @@
 //! The front end: fetch through the decode cache, execute, describe.
 
+mod access;
+mod path;
 mod vector;
 
 use breakeven_base::{
-    decoded_at, BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Reg, Step,
-    StepResult, SysEffect, UopFlags, WalkPath,
+    decoded_at, BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PathEnd, PathInst,
+    PhysAddr, Step, StepResult, SysEffect, UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
 use crate::config::RiscvConfig;
-use crate::csr::CsrError;
 use crate::decode::decode;
 use crate::exec::exec;
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op};
 use crate::mmu::PAGE;
-use crate::mode::Mode;
 use crate::pmp::Access;
 use crate::uops::trap_uop;
 
@@ -93,59 +93,6 @@ impl RiscvFrontEnd {
             page: NO_PAGE,
             slot: 0,
         })
-    }
-
-    /// A register by its micro-op number: x1..x31 are 1..31, f0..f31 are 32..63.
-    #[must_use]
-    pub fn reg(&self, r: Reg) -> u64 {
-        if r.0 < 64 {
-            self.hart.regs[r.index()]
-        } else {
-            0
-        }
-    }
-    /// Sets a register; x0 stays zero.
-    pub fn set_reg(&mut self, r: Reg, value: u64) {
-        if r.is_some() && r.0 < 64 {
-            self.hart.regs[r.index()] = value;
-        }
-    }
-    pub fn set_pc(&mut self, pc: u64) {
-        self.hart.pc = pc & !1;
-        self.page = NO_PAGE;
-    }
-    #[must_use]
-    pub fn mode(&self) -> Mode {
-        self.hart.mode
-    }
-    /// Instructions retired since reset on the architectural path.
-    #[must_use]
-    pub fn retired(&self) -> u64 {
-        self.hart.counters.retired
-    }
-    /// Reads a CSR as M-mode would, whatever the mode; `None` when there is none.
-    pub fn csr<B: Bus>(&mut self, bus: &B, now: Now, csr: u16) -> Option<u64> {
-        let mode = std::mem::replace(&mut self.hart.mode, Mode::M);
-        let v = self.hart.csr_read(bus, &Now { drained: true, ..now }, csr, false);
-        self.hart.mode = mode;
-        v.ok()
-    }
-    /// Writes a CSR as M-mode would; `false` when there is none or it is read-only.
-    pub fn set_csr<B: Bus>(&mut self, bus: &B, now: Now, csr: u16, value: u64) -> bool {
-        let now = Now { drained: true, ..now };
-        let mode = std::mem::replace(&mut self.hart.mode, Mode::M);
-        let r: Result<(), CsrError> =
-            self.hart.csr_read(bus, &now, csr, true).and_then(|_| self.hart.csr_write(&now, csr, value));
-        self.hart.mode = mode;
-        self.hart.context_changed();
-        self.after_cold();
-        r.is_ok()
-    }
-
-    /// Call when something other than the hart (which uses fence.i) has changed code in RAM: a loader, a test.
-    pub fn invalidate_code(&mut self) {
-        self.hart.xlat.code_stale = true;
-        self.after_cold();
     }
 
     /// The two bytes of code at `vaddr`.
@@ -390,6 +337,16 @@ impl FrontEnd for RiscvFrontEnd {
                 self.stopped(bus, &now, out, stop, Some(&inst))
             }
         }
+    }
+
+    fn run_path<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        out: &mut Step,
+        path: impl FnMut(usize) -> Option<PathInst>,
+        visit: impl FnMut(usize, &MemRef) -> bool,
+    ) -> PathEnd {
+        self.run_known_path(bus, out, path, visit)
     }
 
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {

@@ -14,6 +14,22 @@ impl BranchPredictor {
         !matches!(self.direction, Direction::Tage(_))
     }
 
+    /// Keeps it in `to`, as a clone.
+    pub fn keep(&mut self, to: &mut Option<Box<BranchPredictor>>) {
+        let Some(to) = to else {
+            *to = Some(Box::new(self.clone()));
+            return;
+        };
+        let BranchPredictor { direction, btb, ras, indirect, requires_btb_hit, in_flight, counts } = to.as_mut();
+        direction.clone_from(&self.direction);
+        self.btb.keep(btb);
+        ras.clone_from(&self.ras);
+        indirect.clone_from(&self.indirect);
+        *requires_btb_hit = self.requires_btb_hit;
+        in_flight.clone_from(&self.in_flight);
+        *counts = self.counts;
+    }
+
     /// Whether it predicts from now on what `earlier` did, for branches whose numbers are higher by `seqs`.
     #[must_use]
     pub fn repeats(&self, earlier: &Self, seqs: u64) -> bool {
@@ -23,7 +39,7 @@ impl BranchPredictor {
                 *now == moved
             })
             && self.direction.is(&earlier.direction)
-            && self.btb == earlier.btb
+            && self.btb.is(&earlier.btb)
             && self.ras == earlier.ras
             && match (&self.indirect, &earlier.indirect) {
                 (Some(now), Some(then)) => now.is(then),

@@ -2,7 +2,7 @@
 //! leaves the state as it was.
 
 use crate::common::{now, Machine, DEVICE, RAM};
-use breakeven_base::{FrontEnd, StepResult, UopFlags};
+use breakeven_base::{FrontEnd, MemRef, PathEnd, PathInst, Step, StepResult, UopFlags};
 use breakeven_riscv::{decode, describe, Extensions, MisalignedPolicy, Mode, Op, RiscvConfig};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -170,6 +170,137 @@ fn wrong_paths_change_nothing(program: &Program, excursions: &[Excursion]) {
     }
 }
 
+/// What may be done to a path: nothing; from instruction n on it goes elsewhere, or is another instruction's; the reference of
+/// instruction n, or the next one with one, is refused.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    None,
+    Elsewhere(usize),
+    Another(usize),
+    Refused(usize),
+}
+
+fn changes() -> impl Strategy<Value = Vec<(usize, Change)>> {
+    let change = prop_oneof![
+        2 => Just(Change::None),
+        1 => (0..30_usize).prop_map(Change::Elsewhere),
+        1 => (0..30_usize).prop_map(Change::Another),
+        2 => (0..30_usize).prop_map(Change::Refused),
+    ];
+    vec((0..40_usize, change), 12)
+}
+
+/// Programs that seldom trap: addresses come from x16 to x31, which no instruction writes.
+fn quiet_programs() -> impl Strategy<Value = Program> {
+    const MAJOR: &[u32] = &[0x03, 0x03, 0x23, 0x23, 0x13, 0x1b, 0x33, 0x3b, 0x37, 0x17, 0x63];
+    let word = (any::<u32>(), select(MAJOR)).prop_map(|(raw, major)| {
+        let low = raw & !0x7f & !(0x10 << 7) | major;
+        if matches!(major, 0x03 | 0x23) {
+            low | 0x10 << 15
+        } else {
+            low
+        }
+    });
+    let words = vec(word.prop_filter("an instruction", |w| decode(*w, &EXTENSIONS).op != Op::Illegal), WORDS as usize);
+    let x = vec((0..0x8000_u64).prop_map(|n| RAM + 0x4_0000 + n * 8), 32);
+    (programs(), words, x).prop_map(|(program, words, x)| Program { words, x, ..program })
+}
+
+/// A copy with memory of its own.
+fn copy_of(m: &Machine) -> Machine {
+    let mut copy = Machine { fe: m.fe.clone(), bus: crate::common::TestBus::new(1 << 20), step: m.step };
+    let image = m.bus.ram.slice(RAM, 1 << 20).expect("in RAM");
+    copy.bus.ram.slice_mut(RAM, 1 << 20).expect("in RAM").copy_from_slice(image);
+    copy
+}
+
+/// The path that a machine takes, up to 30 instructions, and where its references go.
+fn path_of(m: &mut Machine) -> (Vec<PathInst>, Vec<MemRef>) {
+    let (mut path, mut mems) = (Vec::new(), Vec::new());
+    while path.len() < 30 && m.go() == StepResult::Done {
+        let s = &m.step;
+        if s.decoded == 0 || s.n != 1 {
+            break;
+        }
+        let has_reference = s.uops[0].flags.any(UopFlags::MEM);
+        path.push(PathInst { pc: s.pc, decoded: s.decoded, next_pc: s.next_pc, has_reference });
+        mems.push(s.mem[0]);
+    }
+    (path, mems)
+}
+
+/// A known path is executed as by steps, up to where it is another one.
+fn paths_are_run_as_by_steps(program: &Program, changes: &[(usize, Change)]) {
+    let mut a = machine(program);
+    for &(before, change) in changes {
+        a.steps(before);
+        let mut b = copy_of(&a);
+        let (mut path, mems) = path_of(&mut copy_of(&a));
+        let (mut end, mut other) = (path.len(), false);
+        match change {
+            Change::Elsewhere(n) if n < path.len() => {
+                path[n].next_pc ^= 64;
+                (end, other) = (n, true);
+            }
+            Change::Another(n) if n < path.len() => {
+                path[n].decoded ^= 64;
+                end = n;
+            }
+            Change::Refused(n) => {
+                if let Some(n) = (n..path.len()).find(|&n| path[n].has_reference) {
+                    (end, other) = (n, true);
+                }
+            }
+            _ => {}
+        }
+        let mut seen = Vec::new();
+        let found = a.fe.run_path(
+            &mut a.bus,
+            &mut a.step,
+            |n| path.get(n).copied(),
+            |n, m| {
+                seen.push((n, *m));
+                !(matches!(change, Change::Refused(_)) && other && n == end)
+            },
+        );
+        // It may leave any instruction to a step, and does so with the rest.
+        assert!(found.done <= end && (!found.other || other && found.done == end));
+        assert!(seen.iter().all(|(n, m)| *m == mems[*n] && path[*n].has_reference));
+        b.steps(found.done);
+        if found.other {
+            b.steps(1);
+            assert_eq!(described(&a.step), described(&b.step));
+        }
+        assert_eq!(state(&mut a), state(&mut b));
+    }
+}
+
+/// All that a step of one micro-op says.
+fn described(s: &Step) -> String {
+    let mem = s.uops[0].flags.any(UopFlags::MEM).then_some(s.mem[0]);
+    format!("{:?}", (s.pc, s.len, s.n, s.next_pc, s.branch, s.decoded, s.effect, s.uops[0], mem))
+}
+
+#[test]
+fn a_path_within_a_page_is_run_whole() {
+    use crate::common::asm::{addi, b, ld, sd};
+    let program = [ld(5, 10, 0), sd(5, 11, 0), addi(10, 10, 8), addi(11, 11, 8), addi(12, 12, -1), b(1, 12, 0, -20)];
+    let mut m = Machine::new(&program);
+    (m.set_x(10, RAM + 0x1000), m.set_x(11, RAM + 0x2000), m.set_x(12, 9));
+    m.steps(6);
+    let (path, mems) = path_of(&mut copy_of(&m));
+    let mut seen = Vec::new();
+    let all = |n: usize| path.get(n).copied();
+    let end = m.fe.run_path(&mut m.bus, &mut m.step, all, |n, mem| {
+        seen.push((n, *mem));
+        true
+    });
+    assert_eq!(end, PathEnd { done: 30, other: false });
+    let referring: Vec<_> = (0..30).filter(|n| n % 6 < 2).map(|n| (n, mems[n])).collect();
+    assert_eq!(seen, referring);
+    assert_eq!((m.x(12), m.fe.retired()), (3, 36));
+}
+
 proptest! {
     #![proptest_config(same(100_000))]
 
@@ -190,6 +321,14 @@ proptest! {
 
 proptest! {
     #![proptest_config(same(60))]
+
+    #[test]
+    fn known_paths_of_random_programs_are_run_as_by_steps(
+        program in prop_oneof![programs(), quiet_programs()],
+        changes in changes(),
+    ) {
+        paths_are_run_as_by_steps(&program, &changes);
+    }
 
     #[test]
     fn wrong_paths_anywhere_change_nothing(program in programs(), excursions in excursions()) {
