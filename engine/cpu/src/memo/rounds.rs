@@ -8,6 +8,8 @@
 //!
 //! References of one stride overlap each other as they did in the round before; those of different strides must be apart.
 
+use std::ops::Range;
+
 use breakeven_base::{MemKind, MemRef, PathInst, PhysAddr};
 use breakeven_memory::{DataUses, LineUse, PageUse};
 
@@ -71,12 +73,22 @@ enum Stage {
     Watched,
 }
 
-/// Which parts of a steady state's period are rounds: so many from `first` on are one, and the next follows, up to `end`.
-#[derive(Clone, Copy, Debug, Default)]
+/// Which parts of a steady state's period are rounds: of `len` parts each, one after the other in each span.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Place {
-    first: usize,
     len: usize,
-    end: usize,
+    spans: Vec<Range<usize>>,
+}
+
+impl Place {
+    /// The span that has a round from part `n` on.
+    fn span_from(&self, n: usize) -> Option<&Range<usize>> {
+        self.spans.iter().find(|span| span.contains(&n) && (n - span.start) % self.len == 0)
+    }
+    /// The first span: all of the period, or an inner loop's.
+    fn first(&self) -> usize {
+        self.spans.first().map_or(0, |span| span.start)
+    }
 }
 
 /// What is known of the rounds.
@@ -105,22 +117,38 @@ pub(super) struct Rounds {
     patience: u32,
 }
 
-/// Where a period has most of the rounds of a loop within it.
+/// Where a period has most of the rounds of a loop within it, and where else it has some of these.
 fn inner_loop(parts: &[Part]) -> Option<Place> {
     let same = |a: &Part, b: &Part| (a.segment, a.entry, a.configuration) == (b.segment, b.entry, b.configuration);
-    let mut best = Place::default();
+    let mut best = 0..0;
+    let mut best_len = 0;
     for len in 1..=parts.len() / FEWEST_ROUNDS {
         let mut first = 0;
         while first + len < parts.len() {
             let alike = parts[first..].iter().zip(&parts[first + len..]).take_while(|(a, b)| same(a, b)).count();
             let end = first + (alike / len + 1) * len;
-            if end - first > best.end - best.first && end >= first + FEWEST_ROUNDS * len {
-                best = Place { first, len, end };
+            if end - first > best.len() && end >= first + FEWEST_ROUNDS * len {
+                (best, best_len) = (first..end, len);
             }
             first += alike + 1;
         }
     }
-    (best.len > 0).then_some(best)
+    let (round, len) = (parts.get(best.start..best.start + best_len)?, best_len);
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    let mut n = 0;
+    while len > 0 && n + len <= parts.len() {
+        if !parts[n..n + len].iter().zip(round).all(|(a, b)| same(a, b)) {
+            n += 1;
+            continue;
+        }
+        match spans.last_mut() {
+            Some(span) if span.end == n => span.end += len,
+            _ => spans.push(n..n + len),
+        }
+        n += len;
+    }
+    spans.retain(|span| span.len() >= FEWEST_ROUNDS * len);
+    (len > 0).then_some(Place { len, spans })
 }
 
 impl Rounds {
@@ -138,7 +166,8 @@ impl Rounds {
         (table, references, rules): (&Table, &References, &AddressRules),
         (periods, seqs, end): (u64, u64, Seq),
     ) {
-        let whole = Place { first: 0, len: parts.len(), end: parts.len() };
+        let len = parts.len();
+        let whole = Place { len, spans: vec![0..len] };
         if !is_known && self.plan(whole, parts, table).is_none() {
             if let Some(place) = inner_loop(parts) {
                 self.plan(place, parts, table);
@@ -158,11 +187,11 @@ impl Rounds {
 
     /// The next part is `n`. Whether a round may begin there that is made of hits; how many parts it has.
     pub fn begins_at(&mut self, n: usize, parts: usize) -> Option<usize> {
-        let Place { first, len, end } = self.place;
-        if self.stage == Stage::Never || n < first || n >= end || (n - first) % len != 0 {
+        if self.stage == Stage::Never {
             return None;
         }
-        if n == first && len < parts {
+        let (len, span) = (self.place.len, self.place.span_from(n)?);
+        if n == span.start && len < parts {
             // Another time through the inner loop: by the same strides from elsewhere.
             self.even = 0;
         }
@@ -171,8 +200,8 @@ impl Rounds {
 
     /// Part `n - 1` has been made with all its calls; `bases`: where the parts of the period began.
     pub fn made_with_calls(&mut self, n: usize, references: &References, rules: &AddressRules, bases: &[Base]) {
-        let Place { first, len, end } = self.place;
-        if self.stage == Stage::Never || n <= first || n > end || (n - first) % len != 0 {
+        let len = self.place.len;
+        if self.stage == Stage::Never || n < len || self.place.span_from(n - len).is_none() {
             return;
         }
         if self.waits > 0 {
@@ -186,7 +215,7 @@ impl Rounds {
 
     /// Sorts the calls of a round. `None`: there are others than hits.
     fn plan(&mut self, place: Place, parts: &[Part], table: &Table) -> Option<()> {
-        let parts = &parts[place.first..place.first + place.len];
+        let parts = &parts[place.first()..place.first() + place.len];
         self.slots.clear();
         self.data.clear();
         self.fronts.clear();
@@ -383,15 +412,17 @@ mod tests {
     fn the_inner_loop_of_most_parts_is_found() {
         let found = |segments: &[u32]| {
             let parts: Vec<Part> = segments.iter().map(|n| Part { segment: *n, ..Part::default() }).collect();
-            inner_loop(&parts).map(|place| (place.first, place.len, place.end))
+            inner_loop(&parts).map(|place| (place.len, place.spans))
         };
-        assert_eq!(found(&[7, 1, 1, 1, 1, 1, 1, 1, 2]), Some((1, 1, 8)));
+        assert_eq!(found(&[7, 1, 1, 1, 1, 1, 1, 1, 2]), Some((1, vec![1..8])));
         assert_eq!(
             found(&[7, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 3]),
-            Some((1, 2, 13)),
+            Some((2, vec![1..13])),
             "the last round is not whole"
         );
-        assert_eq!(found(&[1, 1, 1, 1, 1, 1, 5, 2, 2, 2, 2, 2, 2, 2]), Some((7, 1, 14)), "the longer one");
+        assert_eq!(found(&[1, 1, 1, 1, 1, 1, 5, 2, 2, 2, 2, 2, 2, 2]), Some((1, vec![7..14])), "the longer one");
+        let thrice = [7, 1, 1, 1, 1, 1, 1, 2, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1];
+        assert_eq!(found(&thrice), Some((1, vec![1..7, 11..18])), "two rounds are too few");
         assert_eq!(found(&[7, 1, 1, 1, 1, 1, 2]), None, "five rounds are too few");
         assert_eq!(found(&[]), None);
     }
