@@ -50,8 +50,8 @@ pub struct PathInst {
     pub decoded: u64,
     /// Where execution went on. A branch that goes on at the same address taken or not is none of these.
     pub next_pc: u64,
-    /// It is one micro-op with a memory reference.
-    pub has_reference: bool,
+    /// It makes memory references.
+    pub has_references: bool,
 }
 
 /// How far [`FrontEnd::run_path`] came.
@@ -85,15 +85,15 @@ pub trait FrontEnd: Clone {
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64;
 
     /// Executes instructions of a path that is known, one after the other, without describing them, as long as they are those
-    /// and go on where they should. `path` says which is number n, up to the end. `visit` gets the number of each one with a
-    /// reference, and where that went; false ends the path there. The instruction that came out otherwise, or that `visit` refused, is described in `out` as by
+    /// and go on where they should. `path` says which is number n, up to the end. `visit` gets the number of each one with
+    /// references, and those in the order of its micro-ops; false ends the path there. The instruction that came out otherwise, or that `visit` refused, is described in `out` as by
     /// [`FrontEnd::step`]. Ends before an instruction that [`FrontEnd::step`] must execute: by default each.
     fn run_path<B: Bus>(
         &mut self,
         _bus: &mut B,
         _out: &mut Step,
         _path: impl FnMut(usize) -> Option<PathInst>,
-        _visit: impl FnMut(usize, &MemRef) -> bool,
+        _visit: impl FnMut(usize, &[MemRef]) -> bool,
     ) -> PathEnd {
         PathEnd::default()
     }

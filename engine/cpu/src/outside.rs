@@ -76,7 +76,7 @@ pub trait Outside {
         &mut self,
         _out: &mut Step,
         _path: impl FnMut(usize) -> Option<PathInst>,
-        _visit: impl FnMut(usize, &MemRef) -> bool,
+        _visit: impl FnMut(usize, &[MemRef]) -> bool,
     ) -> PathEnd {
         PathEnd::default()
     }
@@ -159,7 +159,7 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
         &mut self,
         out: &mut Step,
         path: impl FnMut(usize) -> Option<PathInst>,
-        visit: impl FnMut(usize, &MemRef) -> bool,
+        visit: impl FnMut(usize, &[MemRef]) -> bool,
     ) -> PathEnd {
         self.cx.fe.run_path(self.cx.bus, out, path, visit)
     }

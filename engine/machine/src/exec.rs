@@ -139,7 +139,7 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
         bus: &mut B,
         out: &mut Step,
         path: impl FnMut(usize) -> Option<PathInst>,
-        visit: impl FnMut(usize, &MemRef) -> bool,
+        visit: impl FnMut(usize, &[MemRef]) -> bool,
     ) -> PathEnd {
         if self.record.is_some() {
             return PathEnd::default();

@@ -351,9 +351,9 @@ impl Executed {
     pub fn on_path(&self) -> Option<PathInst> {
         let falls_through = self.pc.wrapping_add(self.len.into());
         let is_ambiguous = self.branch.kind == BranchKind::Cond && self.branch.target == falls_through;
-        let is_known = self.result == StepResult::Done && self.decoded != 0 && self.n == 1 && !is_ambiguous;
+        let is_known = self.result == StepResult::Done && self.decoded != 0 && !is_ambiguous;
         let (pc, decoded, next_pc) = (self.pc, self.decoded, self.next_pc);
-        is_known.then_some(PathInst { pc, decoded, next_pc, has_reference: self.references != 0 })
+        is_known.then_some(PathInst { pc, decoded, next_pc, has_references: self.references != 0 })
     }
 
     /// Whether this is `predecoded`, at `pc`, as [`Step::describe`] puts it.

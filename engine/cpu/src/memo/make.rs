@@ -140,14 +140,21 @@ impl Memo {
             Some(Call::Step { what, drained: false, .. }) => table.instructions.get(*what).on_path(),
             _ => None,
         };
-        let end = cx.run_path(step, path, |n, mem| {
-            let Some(Call::Step { at: seq, places, .. }) = calls(n) else { return false };
-            let (mem, then) = (mem.read_by_field(), &table.places[*places as usize]);
-            references.set(at.seq(*seq), mem);
-            let alike = then.class == rules.class_of(&mem)
-                && (then.class == 0 || groups.add(then.place, rules.place_of(&mem), mem.size));
-            if alike {
+        let end = cx.run_path(step, path, |n, mems| {
+            let Some(Call::Step { at: seq, places, what, .. }) = calls(n) else { return false };
+            let (seq, before) = (at.seq(*seq), stepped.len());
+            let uops = table.instructions.get(*what).references();
+            let mut alike = true;
+            for ((uop, mem), then) in uops.zip(mems).zip(&table.places[*places as usize..]) {
+                let mem = mem.read_by_field();
+                references.set(seq + uop as u64, mem);
+                alike = alike
+                    && then.class == rules.class_of(&mem)
+                    && (then.class == 0 || groups.add(then.place, rules.place_of(&mem), mem.size));
                 stepped.push(mem);
+            }
+            if !alike {
+                stepped.truncate(before);
             }
             alike
         });

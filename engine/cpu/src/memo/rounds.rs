@@ -35,7 +35,8 @@ pub(super) struct FrontCall {
     pub call: Call,
     /// Its first reference.
     pub slot: u32,
-    /// Of a step, the number of its first micro-op.
+    /// Of a step, the instruction and the number of its first micro-op.
+    pub what: u32,
     pub seq: i32,
     /// How many from this one on are steps of a path that is known.
     pub run: u32,
@@ -50,8 +51,8 @@ pub(super) struct Front {
 
 impl Front {
     fn push(&mut self, number: u32, call: Call, slot: u32, inst: Option<PathInst>) {
-        let seq = if let Call::Step { at, .. } = call { at } else { 0 };
-        self.calls.push(FrontCall { number, call, slot, seq, run: u32::from(inst.is_some()) });
+        let (what, seq) = if let Call::Step { what, at, .. } = call { (what, at) } else { (0, 0) };
+        self.calls.push(FrontCall { number, call, slot, what, seq, run: u32::from(inst.is_some()) });
         self.path.push(inst.unwrap_or_default());
     }
 

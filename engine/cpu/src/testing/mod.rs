@@ -351,7 +351,7 @@ impl FrontEnd for MockFe {
         bus: &mut B,
         out: &mut Step,
         mut path: impl FnMut(usize) -> Option<PathInst>,
-        mut visit: impl FnMut(usize, &MemRef) -> bool,
+        mut visit: impl FnMut(usize, &[MemRef]) -> bool,
     ) -> PathEnd {
         let mut done = 0;
         while let Some(known) = path(done) {
@@ -360,7 +360,9 @@ impl FrontEnd for MockFe {
                 break;
             }
             self.step(bus, Now { tick: Tick::ZERO, cycle: Cycle::ZERO, drained: false }, out);
-            if out.next_pc != known.next_pc || known.has_reference && !visit(done, &out.mem[0]) {
+            let mems: Vec<MemRef> =
+                (0..usize::from(out.n)).filter(|i| out.uops[*i].flags.any(UopFlags::MEM)).map(|i| out.mem[i]).collect();
+            if out.next_pc != known.next_pc || known.has_references && !visit(done, &mems) {
                 return PathEnd { done, other: true };
             }
             done += 1;

@@ -344,7 +344,7 @@ impl FrontEnd for RiscvFrontEnd {
         bus: &mut B,
         out: &mut Step,
         path: impl FnMut(usize) -> Option<PathInst>,
-        visit: impl FnMut(usize, &MemRef) -> bool,
+        visit: impl FnMut(usize, &[MemRef]) -> bool,
     ) -> PathEnd {
         self.run_known_path(bus, out, path, visit)
     }

@@ -30,7 +30,7 @@ pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], (
 /// The registers that hold the flags, as the six bits that [`decoded_at`](breakeven_base::decoded_at) leaves free: the
 /// micro-ops of an instruction that reads flags have them as sources.
 #[inline]
-fn flag_holder_bits(holders: [Reg; 3]) -> u64 {
+pub(crate) fn flag_holder_bits(holders: [Reg; 3]) -> u64 {
     debug_assert!(holders.iter().all(|r| (C.0..=Z.0).contains(&r.0)), "{holders:?} hold no flags");
     holders.iter().fold(0, |bits, r| bits << 2 | u64::from(r.0.wrapping_sub(C.0) & 3)) << (u64::BITS - 6)
 }

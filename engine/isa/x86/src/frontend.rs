@@ -1,6 +1,7 @@
 //! The front end: fetch through the decode cache, execute, describe.
 
 mod inspect;
+mod path;
 mod predecode;
 
 use std::collections::btree_map::Entry;
@@ -8,8 +9,8 @@ use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    decoded_at, BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Predecode, Step, StepResult,
-    SysEffect, UopFlags, WalkPath,
+    decoded_at, BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PathEnd, PathInst, PhysAddr, Predecode,
+    Step, StepResult, SysEffect, UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
@@ -303,6 +304,16 @@ impl FrontEnd for X86FrontEnd {
             return StepResult::Done;
         }
         self.step_at(bus, &now, out)
+    }
+
+    fn run_path<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        out: &mut Step,
+        path: impl FnMut(usize) -> Option<PathInst>,
+        visit: impl FnMut(usize, &[MemRef]) -> bool,
+    ) -> PathEnd {
+        self.run_known_path(bus, out, path, visit)
     }
 
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {

@@ -14,7 +14,7 @@ impl RiscvFrontEnd {
         bus: &mut B,
         out: &mut Step,
         mut path: impl FnMut(usize) -> Option<PathInst>,
-        mut visit: impl FnMut(usize, &MemRef) -> bool,
+        mut visit: impl FnMut(usize, &[MemRef]) -> bool,
     ) -> PathEnd {
         let mut pc = self.hart.pc;
         let first = path(0).filter(|first| first.pc == pc);
@@ -33,7 +33,7 @@ impl RiscvFrontEnd {
                 break;
             }
             let Ok(next) = exec::<false, B>(&mut self.hart, bus, &now, inst, pc, &mut out.mem[0]) else { break };
-            if next != known.next_pc || known.has_reference && !visit(done, &out.mem[0]) {
+            if next != known.next_pc || known.has_references && !visit(done, &out.mem[..1]) {
                 other = Some((*inst, known.decoded, next));
                 break;
             }

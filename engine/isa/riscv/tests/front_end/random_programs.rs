@@ -222,8 +222,8 @@ fn path_of(m: &mut Machine) -> (Vec<PathInst>, Vec<MemRef>) {
         if s.decoded == 0 || s.n != 1 {
             break;
         }
-        let has_reference = s.uops[0].flags.any(UopFlags::MEM);
-        path.push(PathInst { pc: s.pc, decoded: s.decoded, next_pc: s.next_pc, has_reference });
+        let has_references = s.uops[0].flags.any(UopFlags::MEM);
+        path.push(PathInst { pc: s.pc, decoded: s.decoded, next_pc: s.next_pc, has_references });
         mems.push(s.mem[0]);
     }
     (path, mems)
@@ -247,7 +247,7 @@ fn paths_are_run_as_by_steps(program: &Program, changes: &[(usize, Change)]) {
                 end = n;
             }
             Change::Refused(n) => {
-                if let Some(n) = (n..path.len()).find(|&n| path[n].has_reference) {
+                if let Some(n) = (n..path.len()).find(|&n| path[n].has_references) {
                     (end, other) = (n, true);
                 }
             }
@@ -259,13 +259,13 @@ fn paths_are_run_as_by_steps(program: &Program, changes: &[(usize, Change)]) {
             &mut a.step,
             |n| path.get(n).copied(),
             |n, m| {
-                seen.push((n, *m));
+                seen.push((n, m[0]));
                 !(matches!(change, Change::Refused(_)) && other && n == end)
             },
         );
         // It may leave any instruction to a step, and does so with the rest.
         assert!(found.done <= end && (!found.other || other && found.done == end));
-        assert!(seen.iter().all(|(n, m)| *m == mems[*n] && path[*n].has_reference));
+        assert!(seen.iter().all(|(n, m)| *m == mems[*n] && path[*n].has_references));
         b.steps(found.done);
         if found.other {
             b.steps(1);
@@ -292,7 +292,7 @@ fn a_path_within_a_page_is_run_whole() {
     let mut seen = Vec::new();
     let all = |n: usize| path.get(n).copied();
     let end = m.fe.run_path(&mut m.bus, &mut m.step, all, |n, mem| {
-        seen.push((n, *mem));
+        seen.push((n, mem[0]));
         true
     });
     assert_eq!(end, PathEnd { done: 30, other: false });

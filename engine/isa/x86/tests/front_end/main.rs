@@ -6,6 +6,7 @@ mod crack;
 mod extensions;
 mod fuzz_target;
 mod gem5_microcode;
+mod paths;
 mod random_bytes;
 mod string_engine;
 mod system;
