@@ -376,13 +376,27 @@ impl Executed {
 
     /// The micro-ops with a reference.
     #[inline]
-    pub fn references(&self) -> impl Iterator<Item = usize> + '_ {
-        let mut bits = self.references;
-        std::iter::from_fn(move || {
-            let next = bits.trailing_zeros() as usize;
-            bits &= bits.wrapping_sub(1);
-            (next < MAX_UOPS).then_some(next)
-        })
+    pub fn references(&self) -> UopSet {
+        UopSet(self.references)
+    }
+}
+
+/// Micro-ops of a step, bit by bit; goes through their numbers.
+#[derive(Clone, Debug)]
+pub struct UopSet(u8);
+
+impl UopSet {
+    pub const NONE: UopSet = UopSet(0);
+}
+
+impl Iterator for UopSet {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        let next = self.0.trailing_zeros() as usize;
+        self.0 &= self.0.wrapping_sub(1);
+        (next < MAX_UOPS).then_some(next)
     }
 }
 

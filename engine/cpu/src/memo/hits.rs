@@ -119,7 +119,7 @@ impl Memo {
     fn run_path<O: Outside>(&mut self, front: &Front, first: usize, at: &At, cx: &mut O) -> PathEnd {
         let run = first..first + front.calls[first].run as usize;
         let calls = &front.calls[run.clone()];
-        let Memo { references, steady, rules, recorder, table, .. } = self;
+        let Memo { references, steady, rules, recorder, .. } = self;
         let path = &front.path[run];
         cx.run_path(
             &mut recorder.answers.step,
@@ -127,7 +127,7 @@ impl Memo {
             |n, mems| {
                 let (call, mut slot) = (&calls[n], calls[n].slot);
                 let mut is_as_foreseen = true;
-                for (uop, mem) in table.instructions.get(call.what).references().zip(mems) {
+                for (uop, mem) in call.uops.clone().zip(mems) {
                     let mem = mem.read_by_field();
                     references.set(at.seq(call.seq) + uop as u64, mem);
                     is_as_foreseen &= steady.rounds.is_as_foreseen(slot, &mem, rules);

@@ -26,7 +26,7 @@ impl Slot {
         self.mem.paddr.0.wrapping_add(round.wrapping_mul(self.stride))
     }
     /// Whether `m` is where it goes in this round.
-    #[inline]
+    #[inline(always)]
     pub fn is(&self, m: &MemRef, round: u64, rules: &AddressRules) -> bool {
         let then = &self.mem;
         m.vaddr == self.vaddr(round)

@@ -14,7 +14,7 @@ use breakeven_base::{MemKind, MemRef, PathInst, PhysAddr};
 use breakeven_memory::{DataUses, LineUse, PageUse};
 
 use super::archive::{AddressRules, Base};
-use super::calls::{Answered, Call, References, WINDOW};
+use super::calls::{Answered, Call, References, UopSet, WINDOW};
 use super::moving::{are_apart, lines, pages, DataCall, MovingLine, MovingPage, Slot, Stream, What};
 use super::parts::{is_near, Part};
 use super::table::Table;
@@ -29,15 +29,15 @@ const FEWEST_ROUNDS: usize = 6;
 const PAGE: u64 = 4096;
 
 /// A call of the front end or the predictor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FrontCall {
     pub number: u32,
     pub call: Call,
     /// Its first reference.
     pub slot: u32,
-    /// Of a step, the instruction and the number of its first micro-op.
-    pub what: u32,
+    /// Of a step, the number of its first micro-op, and those with references.
     pub seq: i32,
+    pub uops: UopSet,
     /// How many from this one on are steps of a path that is known.
     pub run: u32,
 }
@@ -50,9 +50,9 @@ pub(super) struct Front {
 }
 
 impl Front {
-    fn push(&mut self, number: u32, call: Call, slot: u32, inst: Option<PathInst>) {
-        let (what, seq) = if let Call::Step { what, at, .. } = call { (what, at) } else { (0, 0) };
-        self.calls.push(FrontCall { number, call, slot, what, seq, run: u32::from(inst.is_some()) });
+    fn push(&mut self, number: u32, call: Call, slot: u32, (uops, inst): (UopSet, Option<PathInst>)) {
+        let seq = if let Call::Step { at, .. } = call { at } else { 0 };
+        self.calls.push(FrontCall { number, call, slot, seq, uops, run: u32::from(inst.is_some()) });
         self.path.push(inst.unwrap_or_default());
     }
 
@@ -168,7 +168,7 @@ impl Rounds {
         (periods, seqs, end): (u64, u64, Seq),
     ) {
         let len = parts.len();
-        let whole = Place { len, spans: vec![0..len] };
+        let whole = Place { len, spans: std::iter::once(0..len).collect() };
         if !is_known && self.plan(whole, parts, table).is_none() {
             if let Some(place) = inner_loop(parts) {
                 self.plan(place, parts, table);
@@ -238,13 +238,14 @@ impl Rounds {
                             let offset = u64::try_from(base + i64::from(at)).ok()? + uop as u64;
                             self.slots.push(Slot { offset, mem: MemRef::default(), stride: 0, class: None });
                         }
-                        front.push(*number, *call, slot, instruction.on_path().filter(|_| !drained));
+                        let inst = instruction.on_path().filter(|_| !drained);
+                        front.push(*number, *call, slot, (instruction.references(), inst));
                     }
                     Call::Pc { .. } | Call::FetchTranslate { .. } | Call::Predict { .. } | Call::Train { .. }
                     // Of wrong paths: what is only predecoded has no references.
                     | Call::Fork { .. } | Call::Predecode { .. } | Call::Rollback { .. } | Call::Redirect { .. }
                     | Call::Correct { .. } | Call::SquashPredictions { .. } => {
-                        front.push(*number, *call, slot, None);
+                        front.push(*number, *call, slot, (UopSet::NONE, None));
                     }
                     Call::Access {
                         seq, sent, non_temporal: false, answer: Answered::Done { after, level: 0 }, ..
