@@ -13,8 +13,8 @@ REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 
 PROGRAMS = {
-    "micro.rv64.elf": ["timing", "minor", "o3"],
-    "micro.x86.elf": ["x86_timing", "x86_minor", "x86_o3"],
+    "micro.rv64.elf": ["atomic", "timing", "minor", "o3"],
+    "micro.x86.elf": ["x86_atomic", "x86_timing", "x86_minor", "x86_o3"],
 }
 #: routines by machine; each in several sizes and at every offset
 POINTS = {

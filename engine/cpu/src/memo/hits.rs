@@ -1,4 +1,4 @@
-//! Makes a round of hits ([`super::rounds`]): its steps, then its hits together.
+//! Makes a round of hits ([`super::rounds`]): its steps, those of a known path together, then its hits together.
 
 use std::ops::Range;
 
