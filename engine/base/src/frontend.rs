@@ -86,7 +86,8 @@ pub trait FrontEnd: Clone {
 
     /// Executes instructions of a path that is known, one after the other, without describing them, as long as they are those
     /// and go on where they should. `path` says which is number n, up to the end. `visit` gets the number of each one with
-    /// references, and those in the order of its micro-ops; false ends the path there. The instruction that came out otherwise, or that `visit` refused, is described in `out` as by
+    /// references, and those in the order of its micro-ops; false ends the path there. The instruction that came out otherwise,
+    /// or that `visit` refused, is described in `out` as by
     /// [`FrontEnd::step`]. Ends before an instruction that [`FrontEnd::step`] must execute: by default each.
     fn run_path<B: Bus>(
         &mut self,

@@ -159,6 +159,11 @@ impl Rounds {
         (self.waits, self.patience) = (0, 0);
     }
 
+    /// What is known is of other parts than the next.
+    pub fn forget(&mut self) {
+        self.place = Place::default();
+    }
+
     /// A steady state of `parts` begins at `end`; `is_known`: the last one was of the same. So many `periods` of `seqs` micro-ops
     /// each have been made with all their calls.
     pub fn begin(

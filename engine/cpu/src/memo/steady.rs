@@ -148,6 +148,14 @@ impl Steady {
         self.parts.clear();
     }
 
+    /// Leaves the parts of this period. What has been sorted out for a longer one is void.
+    fn cut(&mut self) {
+        if self.parts.len() as u64 > self.period {
+            self.parts.truncate(self.period as usize);
+            self.parts.iter_mut().for_each(|part| part.made.clear());
+        }
+    }
+
     /// Finds the lines of the loop's code.
     fn find_code(&mut self, calls: &[Call], line: u64) {
         let of_path = |path: &[(u32, u32)]| path.iter().flat_map(|(from, to)| *from..*to).collect::<Vec<u32>>();
@@ -243,7 +251,7 @@ impl Memo {
     fn is_steady<O: Outside>(&mut self, calls: &[Call], cx: &mut O) -> bool {
         let steady = &mut self.steady;
         steady.stage = Stage::Off;
-        steady.parts.truncate(steady.period as usize);
+        steady.cut();
         if steady.parts.iter().any(|part| part.made.is_empty()) {
             steady.find_code(calls, self.rules.line);
         }
@@ -271,6 +279,8 @@ impl Memo {
             // The one that the first of the run repeated, too.
             let periods = steady.run / steady.period + 1;
             steady.rounds.begin((&steady.parts, is_known), known, (periods, round.seqs, self.recorder.base.seq));
+        } else {
+            steady.rounds.forget();
         }
         true
     }
@@ -423,5 +433,22 @@ impl Memo {
             self.recorder.answers.path.push((from, to));
         }
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sorted_out_for_a_longer_period_is_void() {
+        let sorted = |segment| Part { segment, made: vec![Vec::new()], ..Part::default() };
+        let mut steady = Steady { parts: vec![sorted(1), sorted(2), sorted(3)], period: 3, ..Steady::default() };
+        steady.cut();
+        assert!(steady.parts.len() == 3 && steady.parts.iter().all(|part| !part.made.is_empty()));
+        // The first segment by itself.
+        steady.period = 1;
+        steady.cut();
+        assert!(steady.parts.len() == 1 && steady.parts[0].made.is_empty());
     }
 }
