@@ -4,7 +4,7 @@ use super::archive::Base;
 use super::recorder::{MAX_CYCLES, MAX_UOPS};
 use crate::Budget;
 
-/// By how much a replay may be late: where a run stops, a steady state ends, and must be found again.
+/// By how much a steady state may be late: where a run stops, it ends, and must be found again.
 const LATE_INSTS: u64 = 1 << 16;
 const LATE_CYCLES: u64 = 1 << 18;
 
@@ -21,8 +21,8 @@ impl Limits {
         Limits { budget, below }
     }
 
-    /// The same of a replay.
-    pub fn in_replay(&self) -> Self {
+    /// The same in a steady state.
+    pub fn in_steady_state(&self) -> Self {
         let Budget { max_insts, max_cycles, late_insts, late_cycles } = self.budget;
         let (insts, cycles) = (late_insts.min(LATE_INSTS), late_cycles.min(LATE_CYCLES));
         let budget = Budget {

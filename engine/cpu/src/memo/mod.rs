@@ -397,7 +397,7 @@ impl Memo {
         let numbers = pipe.base().numbers;
         let limits = Limits::new(budget, pipe.forgets_at().map(|(i, grown)| (i, numbers[i].saturating_add(grown))));
         let (began, before) = (self.recorder.base, self.statistics.replayed);
-        let ended = self.replay(cx, &limits.in_replay());
+        let ended = self.replay(cx, &limits);
         if self.statistics.replayed > before {
             self.profit.replayed(self.insts - pipe.insts());
             self.signatures.succeeded();

@@ -287,6 +287,7 @@ impl Memo {
 
     /// Replays whole segments in the steady state, as long as it lasts.
     pub(super) fn replay_steady<O: Outside>(&mut self, calls: &[Call], cx: &mut O, limits: &Limits) -> Left {
+        let limits = &limits.in_steady_state();
         let round = self.round();
         let parts = std::mem::take(&mut self.steady.parts);
         let (mut periods, mut n, insts) = (0, 0, self.insts);
