@@ -16,6 +16,8 @@ PROGRAMS = {
     "micro.rv64.elf": ["atomic", "timing", "minor", "o3"],
     "micro.x86.elf": ["x86_atomic", "x86_timing", "x86_minor", "x86_o3"],
 }
+#: instructions of a program: enough for every kind of its kernels, a third of it
+MOST_INSTRUCTIONS = 2_000_000
 #: routines by machine; each in several sizes and at every offset
 POINTS = {
     "u74": ["rv-copy-user-2021", "rv-word-noalign"],
@@ -55,7 +57,7 @@ def run_programs(engine) -> None:
         elf = (REPO / "tests/data/gem5" / program).read_bytes()
         for machine in machines:
             guest = engine.Machine(json.dumps(describe_machine(machine)), elf)
-            while guest.run()["cause"] in ("workbegin", "workend"):
+            while guest.run(max_insts=MOST_INSTRUCTIONS)["cause"] in ("workbegin", "workend"):
                 pass
 
 

@@ -185,10 +185,9 @@ fn host_and_software<F: Format>(a: u64, b: u64, round: Round, before: u8) -> Res
     Ok(())
 }
 
-/// The same cases in each run: a change, not chance, decides whether the test passes.
+/// The same cases in each run: a change, not chance, decides whether the test passes. `PROPTEST_CASES` says how many.
 fn same_each_time() -> ProptestConfig {
-    let rng_seed = RngSeed::Fixed(1);
-    ProptestConfig { cases: 20_000, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {
