@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -19,6 +18,7 @@ from breakeven.store import Store
 from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import _engine_is_built
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -163,16 +163,16 @@ def start(part: str, *arguments: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def wait_for(question, seconds: float = 60):
+def wait_for(question):
     """The answer of `question` once it has one."""
-    end = time.monotonic() + seconds
-    while True:
+
+    def answer():
         try:
             return question()
         except (OSError, ValueError, UserError):
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
+            return None
+
+    return until(answer)
 
 
 def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> None:

@@ -6,9 +6,7 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,18 +14,19 @@ from pathlib import Path
 import pytest
 
 from breakeven.cli import load
-from tests.explore.conftest import Explorer
+from tests.explore.conftest import Explorer, Watched
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
 QUESTION = {"machine": "u74", "routines": ["rv-word"], "settings": [], "least": 8, "most": 16}
+#: seconds after which an answer is given up, which only ends a hang
+PATIENT = 100
 
 
-#: seconds: no test passes or fails by how long a busy machine takes
-PATIENT = 300
-
-
-def opened(explorer: Explorer, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object):
+def opened(
+    explorer: Explorer | Watched, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object
+):
     """A question that the server has taken: what it answers comes line by line."""
     body = json.dumps({"tab": tab, "kind": kind, "state": state, **more}).encode()
     headers = {"X-Token": explorer.token if token is None else token}
@@ -41,7 +40,9 @@ def rest_of(answer) -> list:
         return [json.loads(line) for line in answer]
 
 
-def asked(explorer: Explorer, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object) -> list:
+def asked(
+    explorer: Explorer | Watched, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object
+) -> list:
     """The lines that answer a question."""
     return rest_of(opened(explorer, kind, state, tab, token, **more))
 
@@ -88,10 +89,12 @@ def test_the_first_sizes_are_simulated_without_being_asked_for(tmp_path: Path) -
     store = tmp_path / "store.sqlite"
     state = State("u74", ("rv-byte", "rv-word"), least=8, most=64)
     worker = first_worker(state, store)
-    until = time.monotonic() + PATIENT
-    while not (store.is_file() and [each.points for each in Store(store).contexts()] == [2 * len(state.coarse())]):
-        assert worker.process.poll() is None and time.monotonic() < until
-        time.sleep(0.05)
+
+    def kept() -> bool:
+        assert worker.process.poll() is None
+        return store.is_file() and [each.points for each in Store(store).contexts()] == [2 * len(state.coarse())]
+
+    until(kept)
     worker.close()
     assert worker.process.poll() is not None
 
@@ -130,14 +133,13 @@ def test_a_newer_question_of_a_tab_replaces_the_older_and_no_other_tabs(explorer
     assert rest_of(new)[-1]["end"] and rest_of(other)[-1]["end"]
 
 
-def test_a_worker_that_dies_is_told_and_replaced(explorer: Explorer) -> None:
-    (worker,) = explorer.children()
-    answer = opened(explorer, "curves", {**QUESTION, "routines": ["rv-byte"], "most": 1 << 24, "src": 2})
-    time.sleep(0.5)
-    os.kill(worker, signal.SIGKILL)
+def test_a_worker_that_dies_is_told_and_replaced(watched: Watched) -> None:
+    answer = opened(watched, "curves", {**QUESTION, "routines": ["rv-byte"], "most": 1 << 24, "src": 2})
+    until(lambda: watched.simulates(1 << 24))
+    watched.kill()
     line = rest_of(answer)[-1]
     assert line["died"] and "has died (signal 9)" in line["error"]
-    assert asked(explorer, "curves", QUESTION)[-1]["end"]
+    assert asked(watched, "curves", QUESTION)[-1]["end"]
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
@@ -238,7 +240,8 @@ def test_a_hostile_routine_is_a_sentence_and_the_page_goes_on(
 
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
 @pytest.mark.parametrize("name", ["plain.c", "object.o"])
-def test_a_dropped_function_or_object_is_checked_and_drawn(explorer: Explorer, tmp_path: Path, name: str) -> None:
+def test_a_dropped_function_or_object_is_checked_and_drawn(own_explorer: Explorer, tmp_path: Path, name: str) -> None:
+    explorer = own_explorer
     routine = name.partition(".")[0]
     source = tmp_path / f"{routine}.c"
     source.write_text(f"void {routine}(char *d, const char *s, unsigned long n) {{ while (n--) *d++ = *s++; }}\n")
