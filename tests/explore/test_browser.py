@@ -127,12 +127,14 @@ def test_a_slider_moves_curve_and_verdict_to_what_the_command_line_says(page, tm
     # The numbers themselves, as the page gives them out.
     rows = list(csv.DictReader(downloaded(page, "CSV", tmp_path).read_text().splitlines()))
     assert [float(row["rv-copy-user-2021 cycles"]) for row in rows] == found["cycles"]["rv-copy-user-2021"]
+    assert "</svg>" in downloaded(page, "SVG", tmp_path).read_text()
     page.click("button:has-text('reset all')")
     page.wait_for_selector("path.ghost", state="detached")
     settled(page)
     assert page.locator(".said").text_content() == before
 
 
+@pytest.mark.long
 def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -> None:
     page.click("summary:has-text('core')")
     slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
@@ -148,6 +150,7 @@ def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -
     assert f"--set {setting} " in command_of(page)
 
 
+@pytest.mark.long
 def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(page) -> None:
     slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
 
@@ -179,6 +182,7 @@ def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(pa
     assert json.loads(ahead.value.post_data)["state"]["settings"] == ["cpu.executeBranchDelay=7"]
 
 
+@pytest.mark.long
 def test_the_file_and_the_gem5_script_give_the_same(page, explorer: Explorer, tmp_path: Path, monkeypatch) -> None:
     link = "#m=u74&r=rv-byte,rv-word&set=cpu.executeBranchDelay=6&set=cpu.dcache.size=16KiB&most=16"
     page.goto(explorer.address.partition("#")[0] + link)
@@ -224,6 +228,7 @@ def test_a_link_opens_the_same_view(page, explorer: Explorer, browser) -> None:
     other.context.close()
 
 
+@pytest.mark.long
 def test_a_link_opens_the_same_stretch_of_a_pipeline_and_the_same_search(page, explorer: Explorer, browser) -> None:
     link = "#m=u74&r=rv-byte,rv-word&most=2048&at=2048&tab=pipeline&zoom=1e9&from=-3"
     page.goto(explorer.address.partition("#")[0] + link)
@@ -254,6 +259,7 @@ def test_a_link_opens_the_same_stretch_of_a_pipeline_and_the_same_search(page, e
     other.context.close()
 
 
+@pytest.mark.long
 def test_a_snapshot_needs_no_server(page, explorer: Explorer, browser, tmp_path: Path) -> None:
     page.wait_for_selector("#view .stack")
     shown = page.locator(".said").text_content(), page.get_attribute(CURVE, "d"), command_of(page)
@@ -315,6 +321,7 @@ def test_a_routine_of_ones_own_is_checked_and_drawn(own_page) -> None:
     assert "mine" in command_of(page)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
 def test_what_is_wrong_with_a_routine_of_ones_own_stays_while_curves_come(browser, explorer: Explorer) -> None:
     page, held = browser.new_page(), []
@@ -354,6 +361,7 @@ def test_the_other_views_and_narrow_pages(page) -> None:
         assert wide <= width, f"the page is {wide} pixels wide on {width}"
 
 
+@pytest.mark.long
 def test_a_parameters_mark_opens_its_path_source_and_range(page) -> None:
     page.wait_for_selector("[data-group='misaligned access'] [data-row='cpu.misaligned.policy'] .source")
     row = page.locator("[data-group='misaligned access'] [data-row='cpu.misaligned.policy']")
@@ -365,6 +373,7 @@ def test_a_parameters_mark_opens_its_path_source_and_range(page) -> None:
     assert "1 to 15 cycles" in text and "1 to 15 is taken" in text
 
 
+@pytest.mark.long
 def test_what_was_measured_on_hardware_is_drawn_with_its_source(page, explorer: Explorer) -> None:
     # A JH7110's own benchmark: 512 bytes at 1.14 bytes a nanosecond and 1.5 GHz.
     link = "#m=u74&r=rv-memcpy-ucb,rv-memcpy-croce-c&src=1&dst=3&measure=throughput&least=64&most=512"
@@ -380,6 +389,7 @@ def test_what_was_measured_on_hardware_is_drawn_with_its_source(page, explorer: 
     page.wait_for_selector("#plot path.dot", state="detached")
 
 
+@pytest.mark.long
 def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
     if page.locator("#measurements button").count() == 0:
         # The routines shown are RISC-V's.
@@ -406,6 +416,7 @@ def open_while_ranking(page, explorer: Explorer, answered: Callable[[object], No
     page.click("summary:has-text('core')")
 
 
+@pytest.mark.long
 def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_change(browser, explorer: Explorer) -> None:
     page, held, left = browser.new_page(), [], []
 
@@ -444,6 +455,7 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hand", ["pointer", "keyboard"])
 def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explorer, hand: str) -> None:
     page, held, views = browser.new_page(), [], []
@@ -481,6 +493,7 @@ def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explor
     page.close()
 
 
+@pytest.mark.long
 def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
     browser, tmp_path: Path, monkeypatch
 ) -> None:
@@ -521,6 +534,7 @@ def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
         site.shutdown()
 
 
+@pytest.mark.long
 def test_paper_is_white_in_every_theme(page) -> None:
     for theme in ("dark", "light"):
         page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
@@ -534,6 +548,7 @@ def test_paper_is_white_in_every_theme(page) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
 
 
+@pytest.mark.long
 def test_a_snapshot_says_which_size_its_account_is_of(browser, tmp_path: Path) -> None:
     import breakeven
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.explore.test_browser import COPY, command_of, compared, downloaded, own_page, page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 __all__ = ["own_page", "page"]  # fixtures
 SVG = "{http://www.w3.org/2000/svg}"

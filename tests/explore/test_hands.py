@@ -36,6 +36,7 @@ def opened(browser, explorer: Explorer, link: str = "", **options):
     return tab
 
 
+@pytest.mark.long
 def test_two_tabs_at_once_draw_each_its_own(browser, explorer: Explorer) -> None:
     link = "#m=u74&r=rv-byte,rv-word&most=256&open=core"
     tabs = [opened(browser, explorer, link) for _ in range(2)]
@@ -55,6 +56,7 @@ def test_two_tabs_at_once_draw_each_its_own(browser, explorer: Explorer) -> None
         tab.context.close()
 
 
+@pytest.mark.long
 def test_a_finger_reads_a_size_opens_a_tab_and_moves_a_slider(browser, explorer: Explorer) -> None:
     tab = opened(browser, explorer, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
     tab.locator("#plot").scroll_into_view_if_needed()
@@ -85,6 +87,7 @@ def test_a_finger_reads_a_size_opens_a_tab_and_moves_a_slider(browser, explorer:
 FOCUSED = "(e => e.id || e.getAttribute('aria-label') || e.textContent)(document.activeElement)"
 
 
+@pytest.mark.long
 def test_what_is_drawn_late_takes_the_keyboard_from_nothing(browser, explorer: Explorer) -> None:
     tab = browser.new_page()
     tab.add_init_script(f"({LATE})(['about', 'describe'])")
@@ -139,6 +142,7 @@ def test_keys_alone_reach_everything(browser, explorer: Explorer) -> None:
     tab.context.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_curves_differ_without_their_colours_and_stand_out(browser, explorer: Explorer, theme: str) -> None:
     tab = opened(browser, explorer, "#m=u74&r=rv-byte,rv-word,rv-word-noalign,rv-copy-user-2021&most=16")
@@ -212,6 +216,7 @@ def test_first_sizes_are_drawn_before_the_rest_has_come_and_what_fails_behind_th
         running.interrupt()
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_is_told_on_the_page_and_the_next_question_is_answered(browser, watched: Watched) -> None:
     tab = browser.new_page()
     tab.goto(watched.address)

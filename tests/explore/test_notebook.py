@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 pytest.importorskip("breakeven._engine", reason="the engine is not built")
 pytest.importorskip("ipykernel", reason="no notebook kernel: scripts/setup installs it")

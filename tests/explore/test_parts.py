@@ -248,7 +248,7 @@ def test_controls_know_value_unit_range_and_source() -> None:
     assert controls.label_of("cpu.dcache", "tag_latency") == "L1D tag latency"
 
 
-@pytest.mark.parametrize("name", ["u74", "skylake", "c910"])
+@pytest.mark.parametrize("name", ["u74", *(pytest.param(name, marks=pytest.mark.long) for name in ("skylake", "c910"))])
 def test_a_slider_of_the_pipeline_ends_where_the_engine_does(name: str) -> None:
     pytest.importorskip("breakeven._engine", reason="the engine is not built")
     from breakeven import _engine

@@ -207,23 +207,26 @@ def test_a_value_that_the_machine_does_not_take_leaves_the_rest_of_a_map(explore
     assert len(lines[2]["cells"]) == len(lines[0]["x"]) and all(lines[2]["cells"][0])
 
 
+#: name and text of a dropped file, and what is said of it; the first ones are looked at after every change
+HOSTILE = [
+    ("forever.S", ".globl forever\nforever: j forever\n", "forever"),
+    ("host.S", '.incbin "/no/such/file"\n', "file not found"),
+    ("host.S", '.globl host\nhost: ret\n.incbin "/etc/passwd"\n', "host.S reads '/etc/passwd'"),
+    ("bomb.c", "int broken(", "bomb"),
+    ("..", "x", "whose name ends in"),
+    ("wild.S", ".globl wild\nwild: li a0, -8\n sd a0, 0(a0)\n ret\n", "wild"),
+    ("host.S", '.macro m x\n.inc\\x "/etc/passwd"\n.endm\n.globl host\nhost: ret\nm bin\n', "reads '/etc/passwd'"),
+    ("host.S", '.globl host\nhost: ret\n.include "/etc/passwd"\n', "reads '/etc/passwd'"),
+    ("host.S", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
+    ("host.c", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
+    ("host.c", 'void host(void) {}\n__asm__(".incbin \\"/etc/passwd\\"");\n', "reads '/etc/passwd'"),
+    ("evil.py", "raise SystemExit", "whose name ends in .S, .c, .o"),
+]
+
+
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
 @pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("forever.S", ".globl forever\nforever: j forever\n", "forever"),
-        ("wild.S", ".globl wild\nwild: li a0, -8\n sd a0, 0(a0)\n ret\n", "wild"),
-        ("host.S", '.incbin "/no/such/file"\n', "file not found"),
-        ("host.S", '.globl host\nhost: ret\n.incbin "/etc/passwd"\n', "host.S reads '/etc/passwd'"),
-        ("host.S", '.macro m x\n.inc\\x "/etc/passwd"\n.endm\n.globl host\nhost: ret\nm bin\n', "reads '/etc/passwd'"),
-        ("host.S", '.globl host\nhost: ret\n.include "/etc/passwd"\n', "reads '/etc/passwd'"),
-        ("host.S", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
-        ("host.c", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
-        ("host.c", 'void host(void) {}\n__asm__(".incbin \\"/etc/passwd\\"");\n', "reads '/etc/passwd'"),
-        ("bomb.c", "int broken(", "bomb"),
-        ("evil.py", "raise SystemExit", "whose name ends in .S, .c, .o"),
-        ("..", "x", "whose name ends in"),
-    ],
+    ("name", "text", "words"), [*HOSTILE[:5], *(pytest.param(*each, marks=pytest.mark.long) for each in HOSTILE[5:])]
 )
 def test_a_hostile_routine_is_a_sentence_and_the_page_goes_on(
     explorer: Explorer, name: str, text: str, words: str
@@ -239,7 +242,7 @@ def test_a_hostile_routine_is_a_sentence_and_the_page_goes_on(
 
 
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
-@pytest.mark.parametrize("name", ["plain.c", "object.o"])
+@pytest.mark.parametrize("name", [pytest.param("plain.c", marks=pytest.mark.long), "object.o"])
 def test_a_dropped_function_or_object_is_checked_and_drawn(own_explorer: Explorer, tmp_path: Path, name: str) -> None:
     explorer = own_explorer
     routine = name.partition(".")[0]
