@@ -8,7 +8,6 @@ breakeven`` itself loads nothing.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,19 +63,3 @@ def _version() -> str:
         return version("breakeven")
     except PackageNotFoundError:
         return "0+unknown"
-
-
-class _FormerNames:
-    """Finds modules by the names that they had before they moved (`breakeven._former`)."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
-        if not name.startswith("breakeven.") or name.startswith("breakeven._"):
-            return None
-        from breakeven import _former
-
-        return _former.spec_of(name)
-
-
-# Behind all other finders: it is asked for what none of them has.
-sys.meta_path.append(_FormerNames)

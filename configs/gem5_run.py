@@ -102,9 +102,6 @@ def importable(path):
     """The name by which the machine file can be imported: a preset's in the package ``machines``, else its own."""
     of_package = path.parent == MACHINES
     sys.path[:0] = [str(HERE)] if of_package else [str(path.parent), str(HERE)]
-    if not is_breakeven():
-        # Former names, `import u74`: breakeven itself finds them, with a warning.
-        sys.path.append(str(MACHINES))
     return f"machines.{path.stem}" if of_package else path.stem
 
 

@@ -23,10 +23,6 @@ REPO = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(REPO), str(REPO / "scripts")]
 DOCS = REPO / "docs"
 BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-#: pages that a program writes as a whole
-GENERATED = ("cli-reference.md", "gem5-parameters.md", "presets-x86.md")
-#: words of docs/ beside what is generated
-MOST_WORDS = 30_000
 #: what `--measure` can measure again, and how
 MEASURES = {
     "agreement": ["scripts/gem5_agreement.py"],
@@ -60,17 +56,6 @@ def stale() -> dict[Path, str]:
     wanted = {page: with_blocks(page.read_text(encoding="utf-8")) for page in pages() if page != PAGE}
     wanted[PAGE] = reference()
     return {page: text for page, text in wanted.items() if page.read_text(encoding="utf-8") != text}
-
-
-def by_hand(text: str) -> str:
-    """A page without its generated blocks."""
-    return BLOCK.sub("", text)
-
-
-def words() -> int:
-    """Words of the documents beside what is generated."""
-    written = (page for page in DOCS.rglob("*.md") if page.name not in GENERATED)
-    return sum(len(re.findall(r"\S*\w\S*", by_hand(page.read_text(encoding="utf-8")))) for page in written)
 
 
 def without_code(text: str) -> str:
@@ -116,8 +101,6 @@ def check() -> int:
     """The number of things that are wrong, each of which is told."""
     wrong = [f"{page.relative_to(REPO)} is stale: run scripts/docs --update" for page in stale()]
     wrong += [f"{page.relative_to(REPO)}: {link} leads nowhere" for page in pages() for link in broken_links(page)]
-    if words() >= MOST_WORDS:
-        wrong.append(f"docs/ has {words()} words beside what is generated, {MOST_WORDS} at most")
     return _say(wrong)
 
 

@@ -70,7 +70,7 @@ def machine_rows() -> list[str]:
 
 ABOUT = """# Thresholds that others ship, core by core
 
-Written by `python scripts/thresholds.py` ([how](../../docs/tune.md#thresholds-that-others-ship---target)): below a size
+Written by `python scripts/thresholds.py` ([how](../../docs/tune.md#thresholds-that-others-ship)): below a size
 one way, from it on another. *From* is the size that loses least. A loss is a share of the better way's time, averaged
 over the sizes and offsets tried, each alike. *Gains* is what today's threshold loses less that. *At worst*: where the
 threshold found loses most. Rows: [thresholds.csv](thresholds.csv).

@@ -31,7 +31,7 @@ from .guest_points import (
     point,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 _engine = pytest.importorskip("breakeven._engine")
 

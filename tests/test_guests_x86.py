@@ -32,7 +32,7 @@ from .guest_points import (
     point,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 COPIES = [
     "folly-memcpy", "folly-memcpy-avx2", "glibc-vec-erms-avx2", "glibc-vec-erms-avx512", "glibc-vec-erms-sse2",

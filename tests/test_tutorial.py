@@ -14,7 +14,7 @@ import pytest
 
 from breakeven.files.data import find_data
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tutorial.md"
 

@@ -103,7 +103,6 @@ class EngineComparison:
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         rows = self.errors().replace({np.nan: None}).to_dict(orient="records")
-        rows = [{**row, "spread": row["half_iqr"]} for row in rows]  # its former name, which scripts may read
         summary = [{key: None if value != value else value for key, value in row.items()} for row in self.summary()]
         engines = {name: {**found.as_dict(), "on": self.on[name]} for name, found in self.found.items()}
         return {"engines": engines, "points": rows, "summary": summary}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
@@ -54,12 +53,6 @@ class Comparison:
     rests_on: str = ""
 
     @property
-    def spreads(self) -> dict[str, list[float]]:
-        """The former name of `half_iqrs`."""
-        warnings.warn("Comparison.spreads is now called Comparison.half_iqrs", DeprecationWarning, stacklevel=2)
-        return self.half_iqrs
-
-    @property
     def confidences(self) -> list[Confidence | None]:
         """How sure each of `break_evens` is."""
         curves = self.curves
@@ -108,7 +101,6 @@ class Comparison:
             "intervals": [{**asdict(item), "kind": item.kind} for item in self.intervals],
             "least": self.least,
             "half_iqr": self.half_iqrs,
-            "spread": self.half_iqrs,  # its former name, which scripts may read
             "break_even": [
                 {**break_even_dict(item, NARROWER), "confidence": sure and sure.as_dict()}
                 for item, sure in zip(self.break_evens, self.confidences, strict=True)

@@ -23,6 +23,7 @@ def explore(
     measure: str = "latency",
     smallest: int = 1,
     largest: int = 2048,
+    threads: int = 0,
     store: bool | str | Path = True,
 ) -> View:
     """What the page of `breakeven explore` shows of some routines, without a server: it shows itself in a notebook,
@@ -37,4 +38,4 @@ def explore(
 
     state = State(machine, routines, tuple(settings_texts(settings)), src, dst, cache, measure, smallest, largest)
     state.validate()
-    return view(state, None if isinstance(store, bool) else Path(store), store is False)
+    return view(state, None if isinstance(store, bool) else Path(store), store is False, threads)

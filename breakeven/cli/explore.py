@@ -9,7 +9,16 @@ import typer
 
 from breakeven.cli import completion
 from breakeven.cli.app import app
-from breakeven.cli.options import DstOption, MachineOption, NoStoreOption, SetOption, SrcOption, StoreOption, number
+from breakeven.cli.options import (
+    DstOption,
+    MachineOption,
+    NoStoreOption,
+    SetOption,
+    SrcOption,
+    StoreOption,
+    ThreadsOption,
+    number,
+)
 from breakeven.errors import UserError
 
 
@@ -37,6 +46,7 @@ def explore(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
+    threads: ThreadsOption = 0,
 ) -> int:
     """Serve a page on this machine that shows what a parameter of the hardware does to a break-even.
 
@@ -64,10 +74,10 @@ def explore(
         from breakeven.files.writing import check_target
 
         check_target(out)
-        found = view(state, store, no_store)
+        found = view(state, store, no_store, threads)
         print("\n".join([*found.verdicts, f"page: {found.save(out)}"]))
         return 0
-    serve(state, port, not no_browser, store, no_store, link.partition("#")[2])
+    serve(state, port, not no_browser, store, no_store, threads, link.partition("#")[2])
     return 0
 
 

@@ -32,13 +32,15 @@ class Hub:
     """Has the worker that simulates what is looked at, and the one for the rest."""
 
     def __init__(
-        self, first: State, store: Path | None = None, no_store: bool = False, worker: Worker | None = None
-    ) -> None:
+        self, first: State, store: Path | None = None, no_store: bool = False, threads: int = 0,
+        worker: Worker | None = None,
+    ) -> None:  # fmt: skip
         self.first = first
         #: machine files that questions may name: code that is run
         self._files = {first.machine} if is_file_name(first.machine) else set()
-        self.worker = worker or first_worker(first, store, no_store)
-        self._store = (store, no_store)
+        #: where points are kept, and on how many threads they are simulated
+        self._where = (store, no_store, threads)
+        self.worker = worker or first_worker(first, *self._where)
         self._ranker: Worker | None = None
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         #: tab -> the state that is being simulated ahead for it
@@ -65,7 +67,7 @@ class Hub:
     def ranker(self) -> Worker:
         """A process of its own, behind the other: while it measures or ranks, curves are drawn."""
         if self._ranker is None:
-            self._ranker = Worker(*self._store, nice=_NICE)
+            self._ranker = Worker(*self._where, nice=_NICE)
         return self._ranker
 
     async def stream(self, tab: str, kind: str, question: dict[str, Any]) -> AsyncIterator[bytes]:
@@ -151,7 +153,7 @@ class Hub:
 
     @contextmanager
     def _others_wait(self) -> Iterator[None]:
-        """What is simulated along takes every core; who builds or measures would starve."""
+        """What is simulated along may take every core; who builds or measures would starve."""
         self._alone += 1
         self._room.clear()
         try:
@@ -194,7 +196,7 @@ class Hub:
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:
         """Builds and checks a routine as `breakeven add` does; raises `UserError` with the compiler's words."""
         # Who dropped a file waits for neither curves nor ranking: a process for this file alone.
-        builder = Worker(*self._store, nice=BEHIND)
+        builder = Worker(*self._where, nice=BEHIND)
         try:
             with self._others_wait():
                 added = await builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)

@@ -55,15 +55,16 @@ def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
 
 
 def serve(
-    state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False, link: str = ""
+    state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False,
+    threads: int = 0, link: str = "",
 ) -> None:  # fmt: skip
-    """Serves until Ctrl-C. `link`: what the address has behind its ``#``; empty: the state."""
+    """Serves until Ctrl-C. `threads`: of `Worker`. `link`: what the address has behind its ``#``; empty: the state."""
     sock = listen(port)
     # The worker simulates the first sizes while the server's own libraries are loaded.
-    worker = first_worker(state, store, no_store)
+    worker = first_worker(state, store, no_store, threads)
     from breakeven.explorer.hub import Hub
 
-    hub = Hub(state, store, no_store, worker)
+    hub = Hub(state, store, no_store, threads, worker)
     try:
         port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
         address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"

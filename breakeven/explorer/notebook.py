@@ -33,13 +33,13 @@ _servers: dict[tuple[Path | None, bool], Server] = {}
 class Server:
     """A server in a thread of this process."""
 
-    def __init__(self, state: State, store: Path | None, no_store: bool) -> None:
+    def __init__(self, state: State, store: Path | None, no_store: bool, threads: int = 0) -> None:
         from breakeven.explorer.hub import Hub
         from breakeven.explorer.launch import listen, server
 
         self._socket = listen(0)
         self.port, self.token = self._socket.getsockname()[1], secrets.token_urlsafe(16)
-        self._hub = Hub(state, store, no_store)
+        self._hub = Hub(state, store, no_store, threads)
         self._server = server(self._hub, self.token, self.port)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
         self._thread.start()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: priorities of questions, the least first
 NOW, SOON, LATER, IDLE = range(4)
-#: how far the process that simulates stands back (nice(1)): it takes every core, and a browser draws beside it
+#: how far the process that simulates stands back (nice(1)): it may take every core, and a browser draws beside it
 BEHIND = 5
 
 
@@ -31,13 +31,15 @@ class WorkerDied(UserError):
 class Worker:
     """Starts the process at once; the loop is taken with the first question.
 
-    `first`: points that will be asked for first; the process simulates them without being asked.
+    `threads`: host threads that simulate; 0: one a core. `first`: points that will be asked for first; the process
+    simulates them without being asked.
     """
 
     def __init__(
-        self, store: Path | None = None, no_store: bool = False, nice: int = 0, first: dict[str, Any] | None = None
-    ) -> None:
-        self._options = {"store": str(store) if store else "", "no_store": no_store, "nice": nice}
+        self, store: Path | None = None, no_store: bool = False, threads: int = 0, nice: int = 0,
+        first: dict[str, Any] | None = None,
+    ) -> None:  # fmt: skip
+        self._options = {"store": str(store) if store else "", "no_store": no_store, "threads": threads, "nice": nice}
         self._numbers = itertools.count(1)
         self._queue: list[tuple[int, int, dict[str, Any], asyncio.Future[Any]]] = []
         #: the question that the process works on
@@ -134,10 +136,10 @@ class Worker:
             process.wait()
 
 
-def first_worker(state: State, store: Path | None = None, no_store: bool = False) -> Worker:
+def first_worker(state: State, store: Path | None = None, no_store: bool = False, threads: int = 0) -> Worker:
     """A worker that simulates at once what the first tab will ask: it finds it in the store."""
     first = {
         "name": state.machine, "settings": state.settings, "routines": state.routines,
         "places": state.places(state.coarse()), "cache": state.cache, "measure": state.measure,
     }  # fmt: skip
-    return Worker(store, no_store, BEHIND, first=None if no_store else first)
+    return Worker(store, no_store, threads, BEHIND, None if no_store else first)

@@ -73,8 +73,9 @@ class Simulator:
     Used within `resolving(many=True)`: machines are kept as long as their variants, not as long as one question.
     """
 
-    def __init__(self, store: Path | None = None, no_store: bool = False) -> None:
+    def __init__(self, store: Path | None = None, no_store: bool = False, threads: int = 0) -> None:
         self._where = (store, no_store)
+        self._threads = threads
         #: called every few milliseconds while something is simulated: what it raises ends that
         self.stop: Callable[[], None] = _go_on
         self._variants: OrderedDict[Key, Variant] = OrderedDict()
@@ -189,7 +190,7 @@ class Simulator:
         missing = [point for point in dict.fromkeys(made) if point not in known.rows]
         missing.sort(key=lambda point: -point.size)
         if missing:
-            ran = run_points(variant.session, missing, 0, lambda *_: self.stop(), by_rule=True)
+            ran = run_points(variant.session, missing, self._threads, lambda *_: self.stop(), by_rule=True)
             for point, result in zip(missing, ran, strict=True):
                 known.rows[point] = [
                     result.cycles_min / point.calls, result.cycles_median / point.calls, result.instructions,

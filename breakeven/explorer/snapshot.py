@@ -85,14 +85,14 @@ class _Here:
         return getattr(self._simulator, call)(**question)
 
 
-def view(state: State, store: Path | None = None, no_store: bool = False) -> View:
+def view(state: State, store: Path | None = None, no_store: bool = False, threads: int = 0) -> View:
     """Simulates what the page of `state` shows. Raises `UserError` as the page would tell it."""
     # In a thread of its own: a notebook has a loop that runs already.
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(_view, state, store, no_store).result()
+        return pool.submit(_view, state, store, no_store, threads).result()
 
 
-def _view(state: State, store: Path | None, no_store: bool) -> View:
-    with resolving(many=True), closing(Simulator(store, no_store)) as simulator:
+def _view(state: State, store: Path | None, no_store: bool, threads: int) -> View:
+    with resolving(many=True), closing(Simulator(store, no_store, threads)) as simulator:
         here: Any = _Here(simulator)
         return View(state, asyncio.run(saved(here, state)), (store, no_store))

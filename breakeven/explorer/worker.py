@@ -83,7 +83,8 @@ def main() -> None:
     from breakeven.machine.resolve import resolving
 
     with resolving(many=True):
-        simulator = Simulator(Path(options["store"]) if options["store"] else None, options["no_store"])
+        store = Path(options["store"]) if options["store"] else None
+        simulator = Simulator(store, options["no_store"], options["threads"])
         if options["first"]:
             with suppress(Exception):  # whoever asks is told
                 simulator.stop = requests.check_waiting

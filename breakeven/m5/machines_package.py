@@ -1,7 +1,6 @@
 """The package ``machines`` (configs/machines), for presets and scripts that import it, and only while they run.
 
-A package or module of that name beside the script wins, as it would in Python. Former names of its modules
-(``import u74``) still work, with a warning.
+A package or module of that name beside the script wins, as it would in Python.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -49,36 +47,6 @@ class _Finder:
         return spec_from_file_location(NAME, place / "__init__.py", submodule_search_locations=[str(place)])
 
 
-class _FormerNames:
-    """Modules of the package by their names of before it was one: asked last, when nothing else has the name."""
-
-    _said: set[str] = set()
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if path is not None or "." in fullname or not (folder() / f"{fullname}.py").is_file():
-            return None
-        if fullname not in self._said:
-            self._said.add(fullname)
-            print(f"warn: the module `{fullname}` is now called `{NAME}.{fullname}`", file=sys.stderr)
-        loader: Any = _SameModule()
-        return ModuleSpec(fullname, loader)
-
-
-class _SameModule:
-    """Gives a module of the package under its former name."""
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(f"{NAME}.{spec.name}")
-        self._spec = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        # The import system has put the former name's spec on it.
-        module.__spec__ = self._spec
-
-
 def _is_ours(name: str, module: ModuleType, place: str) -> bool:
     # Asked of every module that there is: no paths, no look at the disk.
     file = getattr(module, "__file__", None)
@@ -93,13 +61,11 @@ def importable(beside: Path | None) -> Iterator[None]:
     for name in before:
         del sys.modules[name]
     finder: Any = _Finder(beside)
-    former: Any = _FormerNames()
     sys.meta_path.insert(0, finder)
-    sys.meta_path.append(former)
     try:
         yield
     finally:
-        sys.meta_path[:] = [each for each in sys.meta_path if each is not finder and each is not former]
+        sys.meta_path[:] = [each for each in sys.meta_path if each is not finder]
         place = str(folder())
         for name in [name for name, module in sys.modules.copy().items() if _is_ours(name, module, place)]:
             del sys.modules[name]

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import tempfile
 import time
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,12 +41,6 @@ class Added:
     host_seconds: float
     #: what is to be known of the code, a sentence each
     notes: tuple[str, ...] = ()
-
-    @property
-    def own(self) -> UserRoutineFile:
-        """The former name of `file`, for one release."""
-        warnings.warn("Added.own is now called Added.file", DeprecationWarning, stacklevel=2)
-        return self.file
 
 
 def add(what: Build, isa: str) -> Added:

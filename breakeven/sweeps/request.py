@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -75,8 +74,6 @@ class Faulting(Measuring, total=False):
     #: the byte whose page is not mapped, and the side: src or dst
     fault_at: int | None
     fault_side: str
-    #: the former name of `routine_parameter`
-    parameter: int
 
 
 def machine_spec(name: str, settings: Settings | None) -> MachineSpec:
@@ -145,10 +142,7 @@ def point_of(routine: str, size: int | str, src: int, dst: int, cache: str, meas
     _refuse_unknown(options, Faulting)
     more: dict[str, Any] = {"calls": 16, **options}
     flags = _flags(more)
-    if "parameter" in more:
-        warnings.warn("parameter= is called routine_parameter=", DeprecationWarning, stacklevel=4)
-    parameter = more.pop("parameter", None) or more.pop("routine_parameter", 0)
-    more.pop("routine_parameter", None)
+    parameter = more.pop("routine_parameter", 0)
     length, total = parse_number(str(size), "size"), parse_number(str(more.pop("total", TOTAL)), "total")
     kind = pt.index_of(pt.MEASURES, measure, "measure")
     calls = pt.stream_calls(total, length) if kind == pt.STREAM else more["calls"]

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 import typer
@@ -332,20 +331,40 @@ def test_ctrl_c_before_the_command_is_loaded():
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "breakeven: interrupted\n")
 
 
+#: the command, which says on standard output when points are being simulated
+SIMULATING = """
+from breakeven.engines.embedded import EmbeddedSession
+from breakeven.entry import main
+run, told = EmbeddedSession.run, []
+def run_and_tell(session, records, threads=0, progress=None, on_results=None):
+    def tell(*done):
+        if not told:
+            told.append(print("simulating", flush=True))
+        if progress is not None:
+            progress(*done)
+    return run(session, records, threads, tell, on_results)
+EmbeddedSession.run = run_and_tell
+main()
+"""
+#: a program that says it by the UART, and then runs until it is stopped
+LOOP = "li t0, 0x10000000\n" + "".join(f"li t1, {ord(c)}\nsb t1, 0(t0)\n" for c in "simulating\n") + "1: j 1b"
+
+
 @pytest.mark.parametrize(
     "args", [["exec", "{loop}"], ["run", "rv-byte", "-n", "16M"], ["sweep", "rv-byte", "-n", "1..20000"]]
 )
 def test_ctrl_c(breakeven, tmp_path, args):
     loop = tmp_path / "loop.elf"
-    loop.write_bytes(asm.build("1: j 1b"))
-    command = [sys.executable, "-m", "breakeven", *(arg.format(loop=loop) for arg in args)]
+    loop.write_bytes(asm.build(LOOP))
+    command = [sys.executable, "-c", SIMULATING, *(arg.format(loop=loop) for arg in args)]
     # The tests themselves may run where SIGINT is ignored (a shell's background), which children inherit.
     default = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
-    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=default)
+    pipe = subprocess.PIPE
+    running = subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, preexec_fn=default)
     try:
-        time.sleep(2)
+        assert running.stdout.readline() == "simulating\n"
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate()
     finally:
         running.kill()
     # `exec` goes on with what it has done by then.

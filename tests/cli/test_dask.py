@@ -7,26 +7,56 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from breakeven.engines.dask import DaskEngine, _run_chunk
 from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
+from breakeven.files.binaries import load_engine
+from breakeven.points import POINT_BYTES
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
 from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import _engine_is_built
-
-pytestmark = pytest.mark.slow
+from tests.waiting import until
 
 distributed = pytest.importorskip("distributed")
 
 #: without a dashboard there is a web port all the same
 NO_PAGES = ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
 HERE = ["--host", "127.0.0.1", *NO_PAGES]
+
+
+class Here(DaskEngine):
+    """Its workers are this process, and the last chunk is done first."""
+
+    def __init__(self, fingerprint: str) -> None:
+        self.elf, self._local, self._fingerprint = None, EmbeddedEngine(), fingerprint
+
+    def threads(self) -> int:
+        return 2
+
+    def results(self, description: str, program: bytes, records: bytes, size: int):
+        for start in reversed(range(0, len(records) // POINT_BYTES, size)):
+            part = records[start * POINT_BYTES : (start + size) * POINT_BYTES]
+            yield start, _run_chunk(self._fingerprint, description, program, part)
+
+
+def test_chunks_give_the_same_table_in_any_order(tmp_path) -> None:
+    if not _engine_is_built():
+        pytest.skip("the engine or the guests are not built")
+    told: list[int] = []
+    with Store(tmp_path / "points.sqlite") as store:
+        engine = StoredEngine(Here(load_engine().fingerprint), store)
+        table = run_sweep(SPEC, engine, progress=lambda done, *_: told.append(done))
+        assert table.equals(run_sweep(SPEC, EmbeddedEngine()))
+        assert store.statistics()["points"] == len(table) == engine.simulated
+    assert len(told) > 2 and told == sorted(told)
+    with pytest.raises(UserError, match="a worker has another version of breakeven's engine"):
+        run_sweep(SPEC, Here("another"))
 
 
 @pytest.fixture
@@ -42,9 +72,8 @@ def cluster():
 SPEC = SweepSpec(["rv-word", "rv-byte"], [MachineSpec("u74")], range(1, 200), repetitions=1)
 
 
+@pytest.mark.long
 def test_a_worker_killed_in_mid_sweep_loses_nothing(cluster, tmp_path) -> None:
-    from breakeven.engines.dask import DaskEngine
-
     here = run_sweep(SPEC, EmbeddedEngine())
     killed = []
     with DaskEngine(cluster.scheduler_address) as engine, Store(tmp_path / "points.sqlite") as store:
@@ -66,6 +95,7 @@ def test_a_worker_killed_in_mid_sweep_loses_nothing(cluster, tmp_path) -> None:
         assert again.simulated == 0
 
 
+@pytest.mark.long
 def test_the_command(cluster, breakeven, tmp_path) -> None:
     command = ["sweep", "rv-word", "--sizes", "1..20", "--no-store"]
     done = breakeven(*command, "--scheduler", cluster.scheduler_address, "-o", "far.csv")
@@ -87,12 +117,11 @@ def test_no_scheduler_is_one_sentence(monkeypatch) -> None:
         dask_engine.DaskEngine("tls://127.0.0.1:1")
 
 
+@pytest.mark.long
 def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
     """The scheduler's process is killed in mid sweep: one sentence, and the points done so far are in the store."""
     if not _engine_is_built():
         pytest.skip("the engine or the guests are not built")
-    from breakeven.engines.dask import DaskEngine
-
     scheduler = start("scheduler", *HERE, "--port", "0", "--scheduler-file", tmp_path / "s.json")
     worker = None
     try:
@@ -116,12 +145,11 @@ def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
                 process.wait(20)
 
 
+@pytest.mark.long
 def test_only_this_computer_reaches_the_ports(tmp_path) -> None:
     """Scheduler and worker as docs/cli.md starts them, and the sweep: whatever listens listens on loopback."""
     if not _engine_is_built():
         pytest.skip("the engine or the guests are not built")
-    from breakeven.engines.dask import DaskEngine
-
     found = tmp_path / "s.json"
     own = listening(os.getpid())
     processes = [start("scheduler", *HERE, "--port", "0", "--scheduler-file", found)]
@@ -163,18 +191,19 @@ def start(part: str, *arguments: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def wait_for(question, seconds: float = 60):
+def wait_for(question):
     """The answer of `question` once it has one."""
-    end = time.monotonic() + seconds
-    while True:
+
+    def answer():
         try:
             return question()
         except (OSError, ValueError, UserError):
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
+            return None
+
+    return until(answer)
 
 
+@pytest.mark.long
 def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> None:
     from breakeven.engines import dask as dask_engine
 
@@ -185,11 +214,10 @@ def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> No
 
 
 def _of_another_version(fingerprint: str, *rest):
-    from breakeven.engines.dask import _run_chunk
-
     return _run_chunk("0" + fingerprint, *rest)
 
 
+@pytest.mark.long
 def test_tls_lets_in_who_has_a_certificate(tmp_path, monkeypatch) -> None:
     """Scheduler and worker with TLS, as docs/cli.md has it: the sweep needs the certificate."""
     if not _engine_is_built() or not shutil.which("openssl"):

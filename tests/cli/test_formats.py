@@ -16,7 +16,7 @@ RUN = {
 }  # fmt: skip
 COMPARE = {
     "machine", "conditions", "along", "x", "cycles", "repetitions", "not_converged", "intervals", "break_even",
-    "crossings", "ok", "file", "least", "half_iqr", "spread",
+    "crossings", "ok", "file", "least", "half_iqr",
 }  # fmt: skip
 FIND = {
     "machine", "conditions", "routines", "along", "grid", "probed", "cycles", "repetitions", "intervals",

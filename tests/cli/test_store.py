@@ -304,11 +304,12 @@ def test_sweeps_at_once_share_the_work(tmp_path):
 def test_a_lease_ends_with_its_holder(tmp_path):
     """A holder that is killed leaves nothing behind; one that lives keeps its points from the others."""
     code = (
-        "import sys, time; from pathlib import Path; from breakeven.store.leases import Leases\n"
-        "with Leases(Path(sys.argv[1]), b'c').take([b'a', b'b'], 9): print(1, flush=True); time.sleep(60)"
+        "import sys; from pathlib import Path; from breakeven.store.leases import Leases\n"
+        "with Leases(Path(sys.argv[1]), b'c').take([b'a', b'b'], 9): print(1, flush=True); sys.stdin.read()"
     )
     path = tmp_path / "s.sqlite"
-    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as holder:
+    command, pipe = [sys.executable, "-c", code, str(path)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as holder:
         holder.stdout.read(1)
         with Leases(path, b"c").take([b"a", b"b", b"x", b"y"], 1) as mine:
             assert mine == [b"x"]

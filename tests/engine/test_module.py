@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -146,36 +145,35 @@ def test_a_boot_a_long_point_and_a_look_into_one_are_stopped_on_their_way(guest:
     class Enough(Exception):
         pass
 
-    def after(times: int) -> tuple[list[object], Callable[..., None]]:
-        calls: list[object] = []
+    calls: list[tuple[int, ...]] = []
 
-        def stop(*_: object) -> None:
-            calls.append(None)
-            if len(calls) == times:
-                raise Enough
-
-        return calls, stop
+    def stop(*told: int) -> None:
+        calls.append(told)
+        raise Enough
 
     for core in ("minor", "o3"):
-        # Asked several times while so short a guest boots, and no more once it has raised.
-        calls, stop = after(3)
-        with pytest.raises(Enough):
-            _engine.Sweep(description(core), guest, stop)
-        assert len(calls) == 3
         sweep = _engine.Sweep(description(core), guest)
-        point = Point(routine="rv-byte", size=4096).pack()
-        for run in (
-            lambda stop, sweep=sweep, point=point: sweep.run(point, 1, stop),
-            lambda stop, sweep=sweep, point=point: sweep.measured(point, None, 1 << 20, stop),
+        # It takes minutes to its end.
+        long = Point(routine="rv-byte", size=1 << 24).pack()
+        for run, told in (
+            (lambda core=core: _engine.Sweep(description(core), guest, stop), ()),
+            (lambda sweep=sweep, long=long: sweep.run(long, 1, stop), (0, 1)),
+            (lambda sweep=sweep, long=long: sweep.measured(long, None, 1 << 20, stop), ()),
         ):
-            calls, stop = after(3)
+            # It is asked while it goes on, and no more once it has raised.
+            calls.clear()
             with pytest.raises(Enough):
-                run(stop)
-            assert len(calls) == 3
-        # Whoever goes on gets what there is otherwise, too.
-        calls, stop = after(0)
-        seen, alone = sweep.measured(point, None, 1 << 20, stop), sweep.measured(point)
-        assert seen[:3] == alone[:3] and len(calls) > 10
+                run()
+            assert calls == [told]
+        # Whoever goes on gets what there is otherwise, too. By the instructions: a longer one is asked more often.
+        often = []
+        for size in (4096, 16384):
+            point = Point(routine="rv-byte", size=size).pack()
+            calls.clear()
+            seen, alone = sweep.measured(point, None, 1 << 20, lambda: calls.append(())), sweep.measured(point)
+            assert seen[:3] == alone[:3]
+            often.append(len(calls))
+        assert 0 < often[0] < often[1]
 
 
 def test_a_whole_sweep_tells_its_end(guest: bytes) -> None:

@@ -11,7 +11,7 @@ from breakeven.engines.run_points import run_points
 from breakeven.points import CACHE_STATES, OUT_OF_RANGE, PACKETS, STREAM, Point, PointError
 from breakeven.points.machine_spec import MachineSpec
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 pytest.importorskip("breakeven._engine")
 

@@ -9,8 +9,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -20,6 +21,7 @@ from tests.explore.conftest import Explorer
 from tests.page_data import data_of
 
 pytestmark = pytest.mark.browser
+expect = pytest.importorskip("playwright.sync_api", reason="no playwright: scripts/setup installs it").expect
 
 COPY = """# One byte per iteration.
     .globl mine
@@ -39,34 +41,53 @@ CURVE = "path.curve[data-name=rv-copy-user-2021]"
 DROP = """([name, text]) => { const files = new DataTransfer(); files.items.add(new File([text], name));
   dispatchEvent(new DragEvent('drop', { dataTransfer: files, cancelable: true })); }"""
 SETTLED = "html:not([data-busy])[data-measured]"
-#: milliseconds: no test passes or fails by how long a busy machine takes
-PATIENT = 300_000
+#: answers of these kinds come when `proceed` is called
+LATE = """(kinds) => { const plain = window.fetch, held = new Promise((go) => { window.proceed = go; });
+  window.fetch = async (...words) => {
+    const answer = await plain(...words);
+    if (words[1] && kinds.includes(JSON.parse(words[1].body).kind)) await held;
+    return answer; }; }"""
+#: what a change of size draws anew is drawn in the next frame
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
-@pytest.fixture
-def page(browser, explorer: Explorer):
+def opened_by(browser, explorer: Explorer) -> Iterator[Any]:
     """A tab with what the explorer was started with."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    tab = context.new_page()
-    tab.set_default_timeout(PATIENT)
+    tab = browser.new_page()
     errors: list[str] = []
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.goto(explorer.address)
     settled(tab)
     # Parameters come behind the first curves.
-    tab.wait_for_selector("#changes", state="attached", timeout=PATIENT)
+    tab.wait_for_selector("#changes", state="attached")
     yield tab
-    context.close()
+    tab.context.close()
     assert not errors
 
 
+@pytest.fixture
+def page(browser, explorer: Explorer) -> Iterator[Any]:
+    yield from opened_by(browser, explorer)
+
+
+@pytest.fixture
+def own_page(browser, own_explorer: Explorer) -> Iterator[Any]:
+    yield from opened_by(browser, own_explorer)
+
+
 def settled(tab) -> None:
-    tab.wait_for_selector(SETTLED, state="attached", timeout=PATIENT)
+    tab.wait_for_selector(SETTLED, state="attached")
+
+
+def in_address(tab, *words: str) -> None:
+    """Waits until the page's address has these, in any order."""
+    for word in words:
+        expect(tab).to_have_url(re.compile(f"[#&]{re.escape(word)}(&|$)"))
 
 
 def command_of(tab, kind: str = "command") -> str:
-    tab.wait_for_selector("#again:not([data-stale]) pre", state="attached", timeout=PATIENT)
-    return tab.locator(f"#again pre[data-kind={kind}]").text_content(timeout=PATIENT)
+    tab.wait_for_selector("#again:not([data-stale]) pre", state="attached")
+    return tab.locator(f"#again pre[data-kind={kind}]").text_content()
 
 
 def compared(command: str) -> dict:
@@ -106,12 +127,14 @@ def test_a_slider_moves_curve_and_verdict_to_what_the_command_line_says(page, tm
     # The numbers themselves, as the page gives them out.
     rows = list(csv.DictReader(downloaded(page, "CSV", tmp_path).read_text().splitlines()))
     assert [float(row["rv-copy-user-2021 cycles"]) for row in rows] == found["cycles"]["rv-copy-user-2021"]
+    assert "</svg>" in downloaded(page, "SVG", tmp_path).read_text()
     page.click("button:has-text('reset all')")
     page.wait_for_selector("path.ghost", state="detached")
     settled(page)
     assert page.locator(".said").text_content() == before
 
 
+@pytest.mark.long
 def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -> None:
     page.click("summary:has-text('core')")
     slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
@@ -127,23 +150,18 @@ def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -
     assert f"--set {setting} " in command_of(page)
 
 
+@pytest.mark.long
 def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(page) -> None:
-    slider, over = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']"), []
+    slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
 
-    def ended(request) -> None:
-        if '"kind":"along"' in (request.post_data or "") and "executeBranchDelay" in request.post_data:
-            over.append(request)
+    def along(request) -> bool:
+        return '"kind":"along"' in (request.post_data or "") and "executeBranchDelay" in request.post_data
 
-    # Chromium says of a streamed answer that has been read to its end now this, now that.
-    for event in ("requestfinished", "requestfailed"):
-        page.on(event, ended)
     page.click("summary:has-text('core')")
-    slider.focus()
-    for _ in range(600):
-        page.wait_for_timeout(100)
-        if over:
-            break
-    asked = json.loads(over[0].post_data)
+    with page.expect_request(along) as given:
+        slider.focus()
+    assert given.value.response().ok
+    asked = json.loads(given.value.post_data)
     settings = [setting.partition("=") for (setting,) in (each for each in asked["list"] if each)]
     values = [value for path, _, value in settings if path == "cpu.executeBranchDelay"]
     # The control in hand first, then those that move this break-even most, each nearest places first.
@@ -164,6 +182,7 @@ def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(pa
     assert json.loads(ahead.value.post_data)["state"]["settings"] == ["cpu.executeBranchDelay=7"]
 
 
+@pytest.mark.long
 def test_the_file_and_the_gem5_script_give_the_same(page, explorer: Explorer, tmp_path: Path, monkeypatch) -> None:
     link = "#m=u74&r=rv-byte,rv-word&set=cpu.executeBranchDelay=6&set=cpu.dcache.size=16KiB&most=16"
     page.goto(explorer.address.partition("#")[0] + link)
@@ -192,65 +211,62 @@ def test_a_link_opens_the_same_view(page, explorer: Explorer, browser) -> None:
     page.select_option("#curves select[aria-label=show]", "byte")
     page.focus("#plot")
     page.keyboard.press("ArrowRight")
-    other = browser.new_context().new_page()
+    in_address(page, f"at={page.locator('#reading b').first.text_content().removesuffix(' B')}")
+    other = browser.new_page()
     # The parameters come when the curves are drawn already.
-    held: list = []
-    other.route(
-        "**/ask",
-        lambda route: held.append(route) if '"kind":"describe"' in route.request.post_data else route.continue_(),
-    )
+    other.add_init_script(f"({LATE})(['describe'])")
     other.goto(page.url)
     settled(other)
-    while not held:
-        other.wait_for_timeout(50)
-    held[0].continue_()
+    other.evaluate("proceed()")
     for field in ("#tab-map[aria-selected=true]", "#curves option[value=byte]:checked"):
-        other.wait_for_selector(field, state="attached", timeout=PATIENT)
+        other.wait_for_selector(field, state="attached")
     assert other.locator(".said").text_content() == page.locator(".said").text_content()
     assert other.locator("#reading b").first.text_content() == page.locator("#reading b").first.text_content()
-    other.wait_for_selector("#view g.cell", state="attached", timeout=PATIENT)
+    other.wait_for_selector("#view g.cell", state="attached")
     assert other.input_value("#view select[aria-label=over]") == "cpu.executeBranchDelay"
     assert other.locator("path.curve[data-name=rv-byte]").count() == 0 and other.locator(CURVE).count() == 1
     other.context.close()
 
 
+@pytest.mark.long
 def test_a_link_opens_the_same_stretch_of_a_pipeline_and_the_same_search(page, explorer: Explorer, browser) -> None:
     link = "#m=u74&r=rv-byte,rv-word&most=2048&at=2048&tab=pipeline&zoom=1e9&from=-3"
     page.goto(explorer.address.partition("#")[0] + link)
     page.reload()
     settled(page)
-    page.click("button:text-is('later ›')", timeout=PATIENT)
+    page.click("button:text-is('later ›')")
     page.click("button[aria-label='zoom out']")
     page.fill("#machine input[type=search]", "tag latency")
     page.click("#machine button:has-text('all ')")
-    assert {"from=400", "zoom=32", "find=tag+latency", "all=1"} <= set(page.url.split("&"))
+    in_address(page, "from=400", "zoom=32", "find=tag+latency", "all=1")
     heads, found = page.locator("#view h3").all_text_contents(), page.locator("#controls .control").count()
     assert "401 to 800 drawn" in heads[0] and found >= 3
     # The texts stay in sight while the bars are scrolled.
     page.evaluate("document.querySelector('.pipeline').scrollLeft = 900")
     place, texts = (page.locator(each).first.bounding_box() for each in (".pipeline", ".pipeline .texts"))
     assert abs(place["x"] - texts["x"]) < 3
-    other = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    other = browser.new_page()
     other.goto(page.url)
     settled(other)
-    other.wait_for_selector("#view .pipeline .op", state="attached", timeout=PATIENT)
-    other.wait_for_function("many => document.querySelectorAll('#view h3').length === many", arg=len(heads))
-    assert other.locator("#view h3").all_text_contents() == heads
+    other.wait_for_selector("#view .pipeline .op", state="attached")
+    expect(other.locator("#view h3")).to_have_text(heads)
     assert other.input_value("#machine input[type=search]") == "tag latency"
-    assert other.locator("#controls .control").count() == found and other.url == page.url
+    expect(other.locator("#controls .control")).to_have_count(found)
+    assert other.url == page.url
     other.fill("#machine input[type=search]", "")
     other.click("summary:has-text('core')")
-    other.wait_for_function("location.hash.includes('open=') && location.hash.includes('core')")
+    expect(other).to_have_url(re.compile("open=[^&]*core"))
     other.context.close()
 
 
+@pytest.mark.long
 def test_a_snapshot_needs_no_server(page, explorer: Explorer, browser, tmp_path: Path) -> None:
     page.wait_for_selector("#view .stack")
     shown = page.locator(".said").text_content(), page.get_attribute(CURVE, "d"), command_of(page)
     file = downloaded(page, "snapshot", tmp_path)
     text = file.read_text()
     assert explorer.token not in text + json.dumps(data_of(text)) and len(text) < 300_000
-    alone = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True).new_page()
+    alone = browser.new_page(offline=True)
     errors: list[str] = []
     alone.on("pageerror", lambda error: errors.append(str(error)))
     alone.goto(file.as_uri())
@@ -289,20 +305,23 @@ def test_a_page_that_the_command_wrote_shows_every_view_of_one_size(browser, tmp
 
 
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
-def test_a_routine_of_ones_own_is_checked_and_drawn(page) -> None:
+def test_a_routine_of_ones_own_is_checked_and_drawn(own_page) -> None:
+    page = own_page
+
     def drop(name: str, text: str) -> None:
         page.evaluate_handle(DROP, [name, text])
 
     drop("mine.S", WRONG)
-    page.wait_for_selector("#trouble:not([hidden])", timeout=PATIENT)
+    page.wait_for_selector("#trouble:not([hidden])")
     assert re.search("mine is wrong at size 2, .* byte 1 is", page.locator("#trouble").text_content())
     drop("../../mine.S", COPY)
-    page.wait_for_selector("#notice:has-text('verified at')", timeout=PATIENT)
-    page.wait_for_selector("path.curve[data-name=mine]", state="attached", timeout=PATIENT)
+    page.wait_for_selector("#notice:has-text('verified at')")
+    page.wait_for_selector("path.curve[data-name=mine]", state="attached")
     settled(page)
     assert "mine" in command_of(page)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
 def test_what_is_wrong_with_a_routine_of_ones_own_stays_while_curves_come(browser, explorer: Explorer) -> None:
     page, held = browser.new_page(), []
@@ -315,9 +334,9 @@ def test_what_is_wrong_with_a_routine_of_ones_own_stays_while_curves_come(browse
 
     page.route("**/ask", answered)
     page.goto(explorer.address)
-    page.wait_for_selector("#controls details", state="attached", timeout=PATIENT)
+    page.wait_for_selector("#controls details", state="attached")
     page.evaluate_handle(DROP, ["mine.S", WRONG])
-    page.wait_for_selector("#trouble:has-text('mine is wrong')", timeout=PATIENT)
+    page.wait_for_selector("#trouble:has-text('mine is wrong')")
     held[0].continue_()
     settled(page)
     assert "mine is wrong" in page.locator("#trouble").text_content()
@@ -330,18 +349,19 @@ def test_the_other_views_and_narrow_pages(page) -> None:
     page.click("#tab-map")
     page.wait_for_selector("#view g.cell[data-winner='0']", state="attached")
     page.click("#tab-pipeline")
-    page.wait_for_selector("#view .pipeline rect", state="attached", timeout=PATIENT)
+    page.wait_for_selector("#view .pipeline rect", state="attached")
     page.select_option("#preset", "timing")
     page.wait_for_selector("#view p:has-text('this core has no pipeline')")
     page.select_option("#preset", "c910")
-    page.wait_for_selector("#view .pipeline rect", state="attached", timeout=PATIENT)
+    page.wait_for_selector("#view .pipeline rect", state="attached")
     for width in (400, 800, 1900):
         page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_timeout(150)
+        page.evaluate(DRAWN)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, f"the page is {wide} pixels wide on {width}"
 
 
+@pytest.mark.long
 def test_a_parameters_mark_opens_its_path_source_and_range(page) -> None:
     page.wait_for_selector("[data-group='misaligned access'] [data-row='cpu.misaligned.policy'] .source")
     row = page.locator("[data-group='misaligned access'] [data-row='cpu.misaligned.policy']")
@@ -353,6 +373,7 @@ def test_a_parameters_mark_opens_its_path_source_and_range(page) -> None:
     assert "1 to 15 cycles" in text and "1 to 15 is taken" in text
 
 
+@pytest.mark.long
 def test_what_was_measured_on_hardware_is_drawn_with_its_source(page, explorer: Explorer) -> None:
     # A JH7110's own benchmark: 512 bytes at 1.14 bytes a nanosecond and 1.5 GHz.
     link = "#m=u74&r=rv-memcpy-ucb,rv-memcpy-croce-c&src=1&dst=3&measure=throughput&least=64&most=512"
@@ -368,6 +389,7 @@ def test_what_was_measured_on_hardware_is_drawn_with_its_source(page, explorer: 
     page.wait_for_selector("#plot path.dot", state="detached")
 
 
+@pytest.mark.long
 def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
     if page.locator("#measurements button").count() == 0:
         # The routines shown are RISC-V's.
@@ -377,7 +399,11 @@ def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
     if press.count() == 0:
         pytest.skip("this host runs no routines of ours")
     press.click()
-    page.wait_for_selector("#plot path.dot title:has-text('measured here')", state="attached", timeout=PATIENT)
+    page.wait_for_selector("#plot path.dot title:has-text('measured here')", state="attached")
+
+
+#: the parameters that are ranked here: of all of them it would take a minute
+RANKED = ("cpu.executeBranchDelay", "cpu.executeInputWidth", "cpu.decodeInputWidth", "cpu.executeIssueLimit")
 
 
 def open_while_ranking(page, explorer: Explorer, answered: Callable[[object], None]) -> None:
@@ -386,12 +412,13 @@ def open_while_ranking(page, explorer: Explorer, answered: Callable[[object], No
     page.route("**/ask", answered)
     page.goto(explorer.address)
     settled(page)
-    page.wait_for_selector("#ranking:has-text('ranking 0 of')", timeout=PATIENT)
+    page.wait_for_selector("#ranking:has-text('ranking 0 of')")
     page.click("summary:has-text('core')")
 
 
+@pytest.mark.long
 def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_change(browser, explorer: Explorer) -> None:
-    page, held, left = browser.new_page(viewport={"width": 1280, "height": 900}), [], []
+    page, held, left = browser.new_page(), [], []
 
     def answered(route) -> None:
         question = json.loads(route.request.post_data)
@@ -399,7 +426,7 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
             held.append(route)  # the first ranking takes as long as this test likes
         elif question["kind"] == "rank":
             left.append(question["controls"])
-            some = [row for row in question["controls"] if row[0].count(".") == 1]
+            some = [[path, values[:1]] for path, values in question["controls"] if path in RANKED]
             route.continue_(post_data=json.dumps({**question, "controls": some}))
         else:
             route.continue_()
@@ -409,7 +436,7 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
     page.keyboard.press("ArrowRight")
     # The change's own curves come, and the ranking goes on behind them.
     settled(page)
-    page.wait_for_selector("#ranking button:text-is('rank again')", timeout=PATIENT)
+    page.wait_for_selector("#ranking button:text-is('rank again')")
     held[0].abort()
     assert len(left) == 1 and len(left[0]) > 30 and not page.locator("#trouble").is_visible()
     first = page.locator("#controls > details").first
@@ -428,14 +455,15 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hand", ["pointer", "keyboard"])
 def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explorer, hand: str) -> None:
-    page, held, views = browser.new_page(viewport={"width": 1280, "height": 900}), [], []
+    page, held, views = browser.new_page(), [], []
 
     def answered(route) -> None:
         question = json.loads(route.request.post_data)
         if question["kind"] == "rank":
-            some = [row for row in question["controls"] if row[0].count(".") == 1][:12]
+            some = [[path, values[:1]] for path, values in question["controls"] if path in RANKED]
             held.append((route, json.dumps({**question, "controls": some})))
         elif question["kind"] == "account":
             views.append(route)
@@ -460,11 +488,12 @@ def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explor
         page.dispatch_event("#parameters input[type=search]", "input")
     route, question = held[0]
     route.continue_(post_data=question)
-    page.wait_for_selector("#controls > details[data-group=moves]", state="attached", timeout=PATIENT)
+    page.wait_for_selector("#controls > details[data-group=moves]", state="attached")
     assert abs(slider.bounding_box()["y"] - before) <= 1
     page.close()
 
 
+@pytest.mark.long
 def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
     browser, tmp_path: Path, monkeypatch
 ) -> None:
@@ -489,12 +518,12 @@ def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
         tab.goto(f"http://localhost:{site.server_port}/notebook.html")
         live, saved = tab.frame_locator("iframe >> nth=0"), tab.frame_locator("iframe >> nth=1")
         # Of the coarse sizes first, then to the byte.
-        live.locator(".said", has_text=f"{view.verdicts[0]}.").wait_for(timeout=PATIENT)
-        live.locator("#controls input:not([disabled])").first.wait_for(state="attached", timeout=PATIENT)
+        live.locator(".said", has_text=f"{view.verdicts[0]}.").wait_for()
+        live.locator("#controls input:not([disabled])").first.wait_for(state="attached")
         assert tab.locator("iframe >> nth=1").is_hidden()
         running.close()
         tab.reload()
-        saved.locator(".said").wait_for(timeout=PATIENT)
+        saved.locator(".said").wait_for()
         assert (
             saved.locator(".said").text_content() == f"{view.verdicts[0]}."
             and tab.locator("iframe >> nth=0").is_hidden()
@@ -505,6 +534,7 @@ def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
         site.shutdown()
 
 
+@pytest.mark.long
 def test_paper_is_white_in_every_theme(page) -> None:
     for theme in ("dark", "light"):
         page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
@@ -518,6 +548,7 @@ def test_paper_is_white_in_every_theme(page) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
 
 
+@pytest.mark.long
 def test_a_snapshot_says_which_size_its_account_is_of(browser, tmp_path: Path) -> None:
     import breakeven
 
@@ -532,7 +563,7 @@ def test_a_snapshot_says_which_size_its_account_is_of(browser, tmp_path: Path) -
             box, said = tab.locator("#plot").bounding_box(), tab.locator("#view p.soft").first.text_content()
             tab.mouse.click(box["x"] + part * box["width"], box["y"] + 0.5 * box["height"])
             # The views follow when the pointer rests.
-            tab.wait_for_function("was => document.querySelector('#view p.soft').textContent !== was", arg=said)
+            expect(tab.locator("#view p.soft").first).not_to_have_text(said)
             size = int(
                 tab.locator("#view p.soft").first.text_content().removeprefix("One measurement of ").split(" B")[0]
             )

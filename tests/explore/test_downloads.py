@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from tests.explore.test_browser import COPY, command_of, compared, downloaded, page
+from tests.explore.test_browser import COPY, command_of, compared, downloaded, own_page, page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
-__all__ = ["page"]  # a fixture
+__all__ = ["own_page", "page"]  # fixtures
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -76,7 +76,7 @@ def test_a_report_gives_out_the_same_three(browser, tmp_path: Path) -> None:
     single = [{"routine": name, "size": 8, "cycles_median": cycles} for name, cycles in (("a", 70), ("b", 35))]
     parts = [Part("curves", "", pd.DataFrame(rows), ""), Part("one", "", pd.DataFrame(single), "")]
     (tmp_path / "report.html").write_text(report("t", parts, "breakeven report"))
-    tab = browser.new_context(accept_downloads=True, viewport={"width": 1280, "height": 900}).new_page()
+    tab = browser.new_page()
     tab.goto((tmp_path / "report.html").as_uri())
     # On paper every part is open and drawn; on the screen it is as before.
     figures = "document.querySelectorAll('details.part[open] .figure svg').length"
@@ -103,12 +103,13 @@ def test_a_report_gives_out_the_same_three(browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
-def test_a_pasted_routine_is_checked_and_drawn(page) -> None:
+def test_a_pasted_routine_is_checked_and_drawn(own_page) -> None:
+    page = own_page
     page.click("button:has-text('your own')")
     page.fill("#own input[aria-label='file name']", "pasted.S")
     page.fill("#own textarea", COPY.replace("mine", "pasted"))
     page.click("#own button:has-text('build and draw')")
-    page.wait_for_selector("#own-said:has-text('verified at')", timeout=300_000)
+    page.wait_for_selector("#own-said:has-text('verified at')")
     page.click("#own button:text-is('close')")
-    page.wait_for_selector("path.curve[data-name=pasted]", state="attached", timeout=300_000)
+    page.wait_for_selector("path.curve[data-name=pasted]", state="attached")
     assert "pasted" in command_of(page)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import csv
-import os
-import signal
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.explore.conftest import Explorer
-from tests.explore.test_browser import PATIENT, SETTLED, command_of, compared, downloaded, settled
+from tests.explore.conftest import Explorer, Watched
+from tests.explore.test_browser import (
+    LATE,
+    SETTLED,
+    command_of,
+    compared,
+    downloaded,
+    expect,
+    in_address,
+    settled,
+)
+from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -21,14 +30,13 @@ CONTRAST = """([one, other]) => { const light = (text) => { const parts = text.m
 
 
 def opened(browser, explorer: Explorer, link: str = "", **options):
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-    tab = context.new_page()
-    tab.set_default_timeout(PATIENT)
+    tab = browser.new_page(**options)
     tab.goto(explorer.address.partition("#")[0] + link if link else explorer.address)
     settled(tab)
     return tab
 
 
+@pytest.mark.long
 def test_two_tabs_at_once_draw_each_its_own(browser, explorer: Explorer) -> None:
     link = "#m=u74&r=rv-byte,rv-word&most=256&open=core"
     tabs = [opened(browser, explorer, link) for _ in range(2)]
@@ -48,6 +56,7 @@ def test_two_tabs_at_once_draw_each_its_own(browser, explorer: Explorer) -> None
         tab.context.close()
 
 
+@pytest.mark.long
 def test_a_finger_reads_a_size_opens_a_tab_and_moves_a_slider(browser, explorer: Explorer) -> None:
     tab = opened(browser, explorer, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
     tab.locator("#plot").scroll_into_view_if_needed()
@@ -63,7 +72,7 @@ def test_a_finger_reads_a_size_opens_a_tab_and_moves_a_slider(browser, explorer:
     tab.evaluate("delete document.documentElement.dataset.measured")
     place = slider.bounding_box()
     tab.touchscreen.tap(place["x"] + 0.5 * place["width"], place["y"] + 0.5 * place["height"])
-    tab.wait_for_function("location.hash.includes('executeBranchDelay')")
+    expect(tab).to_have_url(re.compile("set=cpu.executeBranchDelay"))
     settled(tab)
     assert "--set cpu.executeBranchDelay=" in command_of(tab)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 400
@@ -76,18 +85,11 @@ def test_a_finger_reads_a_size_opens_a_tab_and_moves_a_slider(browser, explorer:
 
 #: what has the keyboard, by its name
 FOCUSED = "(e => e.id || e.getAttribute('aria-label') || e.textContent)(document.activeElement)"
-#: answers of these kinds come when `proceed` is called
-LATE = """(kinds) => { const plain = window.fetch, held = new Promise((go) => { window.proceed = go; });
-  window.fetch = async (...words) => {
-    const answer = await plain(...words);
-    if (words[1] && kinds.includes(JSON.parse(words[1].body).kind)) await held;
-    return answer; }; }"""
 
 
+@pytest.mark.long
 def test_what_is_drawn_late_takes_the_keyboard_from_nothing(browser, explorer: Explorer) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    tab = context.new_page()
-    tab.set_default_timeout(PATIENT)
+    tab = browser.new_page()
     tab.add_init_script(f"({LATE})(['about', 'describe'])")
     tab.goto(explorer.address)
     settled(tab)
@@ -96,20 +98,20 @@ def test_what_is_drawn_late_takes_the_keyboard_from_nothing(browser, explorer: E
     size.fill("300")
     tab.evaluate("proceed()")
     tab.wait_for_selector("#controls [data-row]", state="attached")
-    tab.wait_for_function("document.querySelector('#preset').options.length > 1")
+    tab.locator("#preset option").nth(1).wait_for(state="attached")
     assert tab.evaluate(FOCUSED) == "to" and size.input_value() == "300"
     tab.keyboard.press("Enter")
-    tab.wait_for_function("location.hash.includes('most=300')")
+    in_address(tab, "most=300")
     # A choice draws the question anew, and so does a button the parameters.
     tab.get_by_label("against it", exact=True).focus()
     tab.keyboard.press("ArrowDown")
-    tab.wait_for_function("!location.hash.includes('rv-copy-user-2021')")
+    expect(tab).not_to_have_url(re.compile("rv-copy-user-2021"))
     assert tab.evaluate(FOCUSED) == "against it"
     tab.locator("#how-many").focus()
     tab.keyboard.press("Enter")
     tab.wait_for_selector("#how-many:text('fewer')")
     assert tab.evaluate(FOCUSED) == "how-many"
-    context.close()
+    tab.context.close()
 
 
 def test_keys_alone_reach_everything(browser, explorer: Explorer) -> None:
@@ -140,6 +142,7 @@ def test_keys_alone_reach_everything(browser, explorer: Explorer) -> None:
     tab.context.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_curves_differ_without_their_colours_and_stand_out(browser, explorer: Explorer, theme: str) -> None:
     tab = opened(browser, explorer, "#m=u74&r=rv-byte,rv-word,rv-word-noalign,rv-copy-user-2021&most=16")
@@ -176,8 +179,7 @@ def test_first_sizes_are_drawn_before_the_rest_has_come_and_what_fails_behind_th
     browser, tmp_path: Path
 ) -> None:
     running = Explorer(tmp_path, "rv-byte", "rv-copy-user-2021", "--src", "3", "--sizes", "1..256")
-    tab = browser.new_page(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    tab.set_default_timeout(PATIENT)
+    tab = browser.new_page()
     tab.add_init_script(f"({HELD})()")
     try:
         tab.goto(running.address + "&open=core")
@@ -214,26 +216,19 @@ def test_first_sizes_are_drawn_before_the_rest_has_come_and_what_fails_behind_th
         running.interrupt()
 
 
-def test_a_worker_that_dies_is_told_on_the_page_and_the_next_question_is_answered(browser, tmp_path: Path) -> None:
-    running = Explorer(tmp_path, "rv-byte", "rv-word", "--sizes", "1..64")
-    try:
-        tab = opened(browser, running)
-        tab.evaluate("delete document.documentElement.dataset.measured")
-        # It takes minutes.
-        tab.fill("input[aria-label=to]", str(1 << 22))
-        tab.keyboard.press("Tab")
-        # A process that dies before the question has reached it is replaced without a word.
-        for _ in range(60):
-            for child in running.children():
-                os.kill(child, signal.SIGKILL)
-            tab.wait_for_timeout(1000)
-            if tab.locator("#trouble").is_visible():
-                break
-        assert "has died (signal 9)" in tab.locator("#trouble").inner_text()
-        tab.fill("input[aria-label=to]", "128")
-        tab.keyboard.press("Tab")
-        tab.wait_for_selector(SETTLED, state="attached")
-        assert not tab.locator("#trouble").is_visible() and "128" in command_of(tab)
-        tab.context.close()
-    finally:
-        running.interrupt()
+@pytest.mark.long
+def test_a_worker_that_dies_is_told_on_the_page_and_the_next_question_is_answered(browser, watched: Watched) -> None:
+    tab = browser.new_page()
+    tab.goto(watched.address)
+    settled(tab)
+    tab.evaluate("delete document.documentElement.dataset.measured")
+    # It takes minutes.
+    tab.fill("input[aria-label=to]", str(1 << 22))
+    tab.keyboard.press("Tab")
+    until(lambda: watched.simulates(1 << 22))
+    watched.kill()
+    expect(tab.locator("#trouble")).to_contain_text("has died (signal 9)")
+    tab.fill("input[aria-label=to]", "128")
+    tab.keyboard.press("Tab")
+    tab.wait_for_selector(SETTLED, state="attached")
+    assert not tab.locator("#trouble").is_visible() and "128" in command_of(tab)

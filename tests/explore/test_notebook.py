@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 pytest.importorskip("breakeven._engine", reason="the engine is not built")
 pytest.importorskip("ipykernel", reason="no notebook kernel: scripts/setup installs it")
@@ -37,11 +37,11 @@ Execute = Callable[[int], dict[str, Any]]
 def kernel(tmp_path: Path) -> Iterator[tuple[Execute, Callable[[], None], Any]]:
     """Runs a cell in the kernel and gives its output; ends the kernel; the notebook."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
-    client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}})
+    client = nbclient.NotebookClient(notebook, timeout=100, resources={"metadata": {"path": str(tmp_path)}})
     # A thread of its own: playwright has a loop in this one.
     with ThreadPoolExecutor(1) as alone:
         running = client.setup_kernel()
-        alone.submit(running.__enter__).result(120)
+        alone.submit(running.__enter__).result(100)
         ended: list[bool] = []
 
         def end() -> None:
@@ -50,7 +50,7 @@ def kernel(tmp_path: Path) -> Iterator[tuple[Execute, Callable[[], None], Any]]:
                 alone.submit(running.__exit__, None, None, None).result(60)
 
         def execute(at: int) -> dict[str, Any]:
-            cell = alone.submit(client.execute_cell, notebook.cells[at], at).result(300)
+            cell = alone.submit(client.execute_cell, notebook.cells[at], at).result(100)
             return cell["outputs"][-1]
 
         try:
@@ -79,7 +79,6 @@ def test_a_kernel_runs_the_view_and_a_saved_notebook_keeps_it(browser, kernel, s
     assert moved != verdicts[0]
     (tmp_path / "cell.html").write_text(f"<!DOCTYPE html><body>{shown['text/html']}</body>")
     tab = browser.new_page()
-    tab.set_default_timeout(180_000)  # a loaded machine
     try:
         tab.goto(f"{site}/cell.html")
         live = tab.frame_locator("iframe >> nth=0")

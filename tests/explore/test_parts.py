@@ -17,6 +17,7 @@ from breakeven.errors import UserError
 from breakeven.explorer import controls, page
 from breakeven.explorer.curves import Curves, curves
 from breakeven.explorer.state import PROBES, State, from_link, from_row, to_fragment
+from tests.explore.conftest import alone
 
 
 def test_a_link_holds_the_whole_state() -> None:
@@ -74,7 +75,7 @@ def lines_of(model: Model, state: State, coming: list[str] | None = None, moving
     async def collect() -> list[dict]:
         return [line async for line in curves(model, state, coming, moving)]
 
-    return asyncio.run(collect())
+    return alone(collect())
 
 
 def test_curves_come_coarse_first_and_end_with_a_break_even_to_the_byte() -> None:
@@ -133,7 +134,7 @@ def test_the_slider_in_hand_is_simulated_along_until_anything_else_is_asked() ->
         return await along, other
 
     model = Slow()
-    along, other = asyncio.run(collect(model, Hub(State(), worker=model)))
+    along, other = alone(collect(model, Hub(State(), worker=model)))
     assert along == [b'{"ahead": true}\n'] * 2 + [b'{"replaced": true}\n'] and b"cycles" in other[0]
     # Behind all that a person waits for.
     assert model.ahead == [(3, (f"cpu.x={i}",)) for i in range(3)]
@@ -187,7 +188,7 @@ def test_nothing_is_simulated_along_while_a_routine_is_built_or_the_host_measure
         return meanwhile, len(await along), second.closed
 
     # It goes on afterwards: all are answered. A file has a process of its own, which ends with it.
-    assert asyncio.run(collect()) == (0, 90, other == "add")
+    assert alone(collect()) == (0, 90, other == "add")
 
 
 @pytest.mark.parametrize(("asked", "goes_on"), [("cpu.x=1", True), ("cpu.x=2", False)])
@@ -218,7 +219,7 @@ def test_what_was_begun_under_the_pointer_goes_on_when_it_is_pressed(asked: str,
         await lines("curves", asked)
         return await ahead, calls
 
-    ahead, calls = asyncio.run(collect())
+    ahead, calls = alone(collect())
     assert ahead == [b'{"ahead": true}\n' if goes_on else b'{"replaced": true}\n'] and calls[:2] == ["ahead", "points"]
 
 
@@ -247,7 +248,7 @@ def test_controls_know_value_unit_range_and_source() -> None:
     assert controls.label_of("cpu.dcache", "tag_latency") == "L1D tag latency"
 
 
-@pytest.mark.parametrize("name", ["u74", "skylake", "c910"])
+@pytest.mark.parametrize("name", ["u74", *(pytest.param(name, marks=pytest.mark.long) for name in ("skylake", "c910"))])
 def test_a_slider_of_the_pipeline_ends_where_the_engine_does(name: str) -> None:
     pytest.importorskip("breakeven._engine", reason="the engine is not built")
     from breakeven import _engine
@@ -329,6 +330,23 @@ def test_no_other_command_loads_the_server() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+def test_points_are_simulated_on_as_many_threads_as_were_asked_for(monkeypatch) -> None:
+    pytest.importorskip("breakeven._engine", reason="the engine is not built")
+    from breakeven.engines.embedded import EmbeddedSession
+    from breakeven.explorer.simulate import Simulator
+
+    asked, run = [], EmbeddedSession.run
+
+    def recorded(session: EmbeddedSession, records: bytes, threads: int = 0, *more) -> bytes:
+        asked.append(threads)
+        return run(session, records, threads, *more)
+
+    monkeypatch.setattr(EmbeddedSession, "run", recorded)
+    for threads in (0, 1):
+        Simulator(None, True, threads).points("atomic", (), ["rv-word"], [(8, 0, 0)], "warm", "latency")
+    assert asked == [0, 1]
 
 
 def test_points_come_in_the_order_of_the_places_though_the_long_ones_run_first() -> None:
@@ -415,10 +433,21 @@ def test_points_of_several_guests_come_in_their_order_and_are_told_by_their_plac
 
 def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("breakeven._engine", reason="the engine is not built")
-    from breakeven.engines.embedded import EmbeddedEngine
+    from breakeven.engines.embedded import EmbeddedEngine, EmbeddedSession
     from breakeven.explorer import simulate
+    from breakeven.points import POINT_BYTES
 
-    booted, opened = [], EmbeddedEngine.open
+    booted, opened, run = [], EmbeddedEngine.open, EmbeddedSession.run
+
+    def point_by_point(session: EmbeddedSession, records: bytes, threads: int, progress, on_results) -> bytes:
+        """As the session, which tells of a point at the latest some milliseconds after it: here, before the next."""
+        parts = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
+        ran = []
+        for i, part in enumerate(parts):
+            ran.append(run(session, part, threads))
+            on_results(i.to_bytes(4, "little"), ran[-1])
+            progress(i + 1, len(parts))
+        return b"".join(ran)
 
     def open_(engine: EmbeddedEngine, spec):
         session = opened(engine, spec)
@@ -441,10 +470,11 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
         if simulator._engine.simulated > 3:
             raise TimeoutError
 
-    with pytest.raises(TimeoutError):
+    with monkeypatch.context() as patched, pytest.raises(TimeoutError):
+        patched.setattr(EmbeddedSession, "run", point_by_point)
         simulator.stop = stop
         simulator.ahead("u74", settings[1], *longer)
-    assert 3 < simulator._engine.simulated < 11
+    assert simulator._engine.simulated == 4
     simulator.stop = lambda: None
     simulator.points("u74", settings[1], *longer)
     # One variant is kept: the first one's guest is gone, its points are counted, known and in the store.

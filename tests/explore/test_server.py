@@ -6,9 +6,7 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -16,18 +14,19 @@ from pathlib import Path
 import pytest
 
 from breakeven.cli import load
-from tests.explore.conftest import Explorer
+from tests.explore.conftest import Explorer, Watched
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
 QUESTION = {"machine": "u74", "routines": ["rv-word"], "settings": [], "least": 8, "most": 16}
+#: seconds after which an answer is given up, which only ends a hang
+PATIENT = 100
 
 
-#: seconds: no test passes or fails by how long a busy machine takes
-PATIENT = 300
-
-
-def opened(explorer: Explorer, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object):
+def opened(
+    explorer: Explorer | Watched, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object
+):
     """A question that the server has taken: what it answers comes line by line."""
     body = json.dumps({"tab": tab, "kind": kind, "state": state, **more}).encode()
     headers = {"X-Token": explorer.token if token is None else token}
@@ -41,7 +40,9 @@ def rest_of(answer) -> list:
         return [json.loads(line) for line in answer]
 
 
-def asked(explorer: Explorer, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object) -> list:
+def asked(
+    explorer: Explorer | Watched, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object
+) -> list:
     """The lines that answer a question."""
     return rest_of(opened(explorer, kind, state, tab, token, **more))
 
@@ -88,10 +89,12 @@ def test_the_first_sizes_are_simulated_without_being_asked_for(tmp_path: Path) -
     store = tmp_path / "store.sqlite"
     state = State("u74", ("rv-byte", "rv-word"), least=8, most=64)
     worker = first_worker(state, store)
-    until = time.monotonic() + PATIENT
-    while not (store.is_file() and [each.points for each in Store(store).contexts()] == [2 * len(state.coarse())]):
-        assert worker.process.poll() is None and time.monotonic() < until
-        time.sleep(0.05)
+
+    def kept() -> bool:
+        assert worker.process.poll() is None
+        return store.is_file() and [each.points for each in Store(store).contexts()] == [2 * len(state.coarse())]
+
+    until(kept)
     worker.close()
     assert worker.process.poll() is not None
 
@@ -130,14 +133,13 @@ def test_a_newer_question_of_a_tab_replaces_the_older_and_no_other_tabs(explorer
     assert rest_of(new)[-1]["end"] and rest_of(other)[-1]["end"]
 
 
-def test_a_worker_that_dies_is_told_and_replaced(explorer: Explorer) -> None:
-    (worker,) = explorer.children()
-    answer = opened(explorer, "curves", {**QUESTION, "routines": ["rv-byte"], "most": 1 << 24, "src": 2})
-    time.sleep(0.5)
-    os.kill(worker, signal.SIGKILL)
+def test_a_worker_that_dies_is_told_and_replaced(watched: Watched) -> None:
+    answer = opened(watched, "curves", {**QUESTION, "routines": ["rv-byte"], "most": 1 << 24, "src": 2})
+    until(lambda: watched.simulates(1 << 24))
+    watched.kill()
     line = rest_of(answer)[-1]
     assert line["died"] and "has died (signal 9)" in line["error"]
-    assert asked(explorer, "curves", QUESTION)[-1]["end"]
+    assert asked(watched, "curves", QUESTION)[-1]["end"]
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
@@ -205,23 +207,26 @@ def test_a_value_that_the_machine_does_not_take_leaves_the_rest_of_a_map(explore
     assert len(lines[2]["cells"]) == len(lines[0]["x"]) and all(lines[2]["cells"][0])
 
 
+#: name and text of a dropped file, and what is said of it; the first ones are looked at after every change
+HOSTILE = [
+    ("forever.S", ".globl forever\nforever: j forever\n", "forever"),
+    ("host.S", '.incbin "/no/such/file"\n', "file not found"),
+    ("host.S", '.globl host\nhost: ret\n.incbin "/etc/passwd"\n', "host.S reads '/etc/passwd'"),
+    ("bomb.c", "int broken(", "bomb"),
+    ("..", "x", "whose name ends in"),
+    ("wild.S", ".globl wild\nwild: li a0, -8\n sd a0, 0(a0)\n ret\n", "wild"),
+    ("host.S", '.macro m x\n.inc\\x "/etc/passwd"\n.endm\n.globl host\nhost: ret\nm bin\n', "reads '/etc/passwd'"),
+    ("host.S", '.globl host\nhost: ret\n.include "/etc/passwd"\n', "reads '/etc/passwd'"),
+    ("host.S", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
+    ("host.c", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
+    ("host.c", 'void host(void) {}\n__asm__(".incbin \\"/etc/passwd\\"");\n', "reads '/etc/passwd'"),
+    ("evil.py", "raise SystemExit", "whose name ends in .S, .c, .o"),
+]
+
+
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
 @pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("forever.S", ".globl forever\nforever: j forever\n", "forever"),
-        ("wild.S", ".globl wild\nwild: li a0, -8\n sd a0, 0(a0)\n ret\n", "wild"),
-        ("host.S", '.incbin "/no/such/file"\n', "file not found"),
-        ("host.S", '.globl host\nhost: ret\n.incbin "/etc/passwd"\n', "host.S reads '/etc/passwd'"),
-        ("host.S", '.macro m x\n.inc\\x "/etc/passwd"\n.endm\n.globl host\nhost: ret\nm bin\n', "reads '/etc/passwd'"),
-        ("host.S", '.globl host\nhost: ret\n.include "/etc/passwd"\n', "reads '/etc/passwd'"),
-        ("host.S", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
-        ("host.c", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
-        ("host.c", 'void host(void) {}\n__asm__(".incbin \\"/etc/passwd\\"");\n', "reads '/etc/passwd'"),
-        ("bomb.c", "int broken(", "bomb"),
-        ("evil.py", "raise SystemExit", "whose name ends in .S, .c, .o"),
-        ("..", "x", "whose name ends in"),
-    ],
+    ("name", "text", "words"), [*HOSTILE[:5], *(pytest.param(*each, marks=pytest.mark.long) for each in HOSTILE[5:])]
 )
 def test_a_hostile_routine_is_a_sentence_and_the_page_goes_on(
     explorer: Explorer, name: str, text: str, words: str
@@ -237,8 +242,9 @@ def test_a_hostile_routine_is_a_sentence_and_the_page_goes_on(
 
 
 @pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
-@pytest.mark.parametrize("name", ["plain.c", "object.o"])
-def test_a_dropped_function_or_object_is_checked_and_drawn(explorer: Explorer, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [pytest.param("plain.c", marks=pytest.mark.long), "object.o"])
+def test_a_dropped_function_or_object_is_checked_and_drawn(own_explorer: Explorer, tmp_path: Path, name: str) -> None:
+    explorer = own_explorer
     routine = name.partition(".")[0]
     source = tmp_path / f"{routine}.c"
     source.write_text(f"void {routine}(char *d, const char *s, unsigned long n) {{ while (n--) *d++ = *s++; }}\n")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import urllib.request
+from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +15,7 @@ from typer.testing import CliRunner
 import breakeven
 from breakeven.cli import load
 from breakeven.errors import UserError
+from breakeven.explorer import notebook
 from tests.page_data import data_of
 
 pytestmark = pytest.mark.slow
@@ -35,6 +41,22 @@ def test_a_view_says_what_compare_says_and_saves_itself(tmp_path: Path) -> None:
     assert {line["size"] for line in view.saved["pipeline"]} >= {min(sizes), max(sizes)}
     shown = view._repr_html_()
     assert shown.startswith('<iframe sandbox="allow-scripts') and "&lt;!DOCTYPE html&gt;" in shown
+
+
+def test_in_a_kernel_a_view_is_its_live_page_and_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=True)))
+    view = breakeven.explore("rv-byte", "rv-word", largest=16, store=tmp_path / "store.sqlite")
+    shown = view._repr_html_()
+    running = notebook.running(view.state, *view.where)
+    try:
+        address = unescape(re.findall(r'data-address="([^"]*)"', shown)[0])
+        assert address == running.address(view.state) and "srcdoc=" in shown
+        with urllib.request.urlopen(address) as answer:
+            assert data_of(answer.read().decode())["live"] is True
+    finally:
+        running.close()
+    with pytest.raises(OSError):
+        urllib.request.urlopen(address)
 
 
 def test_the_command_writes_a_page_and_serves_nothing(tmp_path: Path) -> None:

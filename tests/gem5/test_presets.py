@@ -16,7 +16,7 @@ from breakeven.files.importing import importable
 from breakeven.m5.loader import as_m5
 from breakeven.points import Point, points_file
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 REPO = Path(__file__).resolve().parents[2]
 pytest.importorskip("breakeven._engine")

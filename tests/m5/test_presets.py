@@ -250,15 +250,6 @@ def test_the_package_is_there_only_while_a_machine_is_made() -> None:
         importlib.import_module("machines")
 
 
-def test_former_names_of_modules_work_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own = tmp_path / "mine.py"
-    own.write_text("import u74\nfrom machines.u74 import machine\nassert u74.machine is machine\n")
-    assert describe_machine(str(own)) == describe_machine("u74")
-    assert "warn: the module `u74` is now called `machines.u74`" in capsys.readouterr().err
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module("u74")
-
-
 def test_a_real_gem5_gets_plain_values(monkeypatch: pytest.MonkeyPatch) -> None:
     """There `m5` has no module `provenance` (here: there is no `m5` at all)."""
     monkeypatch.syspath_prepend(str(MACHINES.parent))

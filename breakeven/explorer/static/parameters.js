@@ -242,13 +242,14 @@ function drawRanked() {
 
 const placeOf = (row) => `[data-group="${row.closest("[data-group]").dataset.group}"] [data-row="${row.dataset.row}"]`;
 
-// The row under the pointer, else the one that has the keyboard, stays where it is on the screen.
+// The control under the pointer, else the one that has the keyboard, stays where it is on the screen: its name may get a
+// line more.
 function inPlace(drawAnew) {
   const focused = controlsPlace.contains(document.activeElement) && document.activeElement.closest("[data-row]"), held = machine.over || (focused && placeOf(focused));
   // A row may have been drawn anew since the pointer came to it: it is looked for by its name.
   const find = () => held && controlsPlace.querySelector(held), over = find();
   if (!over) { drawAnew(); return; }
-  const top = (row) => row.getBoundingClientRect().top, before = top(over);
+  const top = (row) => (row.querySelector("input, select") || row).getBoundingClientRect().top, before = top(over);
   drawAnew();
   const row = over.isConnected ? over : find();
   if (!row) return;
