@@ -11,7 +11,6 @@ import typer
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption, kept_in
 
-
 if TYPE_CHECKING:
     from breakeven.studies.study import Outcome
 

@@ -153,7 +153,7 @@ class UserRoutinesEngine(Engine):
         """As `StoredEngine.kept`, each point in the guest of its routine."""
         own = user_file_by_routine(resolve(machine, unread=True).isa)
         guests = [own[name].guest if name in own else None for name in map(routine_of, points)]
-        found = {}
+        found: dict[bytes, bool] = {}
         for guest in dict.fromkeys(guests):
             some = [point for point, where in zip(points, guests, strict=True) if where == guest]
             found |= dict(zip(some, self._engine(guest).kept(machine, some), strict=True))

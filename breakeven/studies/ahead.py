@@ -91,9 +91,7 @@ class Work:
 class AheadSession:
     """A session that runs only what is not known."""
 
-    def __init__(
-        self, machine: MachineSpec, engine: Engine, known: Known, stop: threading.Event, work: Work
-    ) -> None:
+    def __init__(self, machine: MachineSpec, engine: Engine, known: Known, stop: threading.Event, work: Work) -> None:
         self.machine = machine
         self._engine, self._known, self._stop, self._work = engine, known, stop, work
         self._opened: Session | None = None

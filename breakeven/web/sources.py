@@ -23,7 +23,6 @@ from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from breakeven.studies.study import Study
     from breakeven.sweeps.spec import SweepSpec
 
 

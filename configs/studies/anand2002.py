@@ -212,7 +212,7 @@ def contents(data: Data) -> Contents:
 def answer(data: Data) -> str:
     movsl, registers = (streamed(data, routine, True) for routine in (MOVSL, INTEL))
     wins = "Yes" if movsl < registers else "No"
-    return f"{wins}: {PACKET} bytes then take it {movsl:.0f} cycles, and a loop of integer registers {registers:.0f}."
+    return f"{wins}: it takes {movsl:.0f} cycles for {PACKET} bytes there, a loop of integer registers {registers:.0f}."
 
 
 STUDY = Study(
