@@ -103,14 +103,8 @@ def test_an_error_ends_the_pool(fake) -> None:
     assert all(not thread.name.startswith("ThreadPool") for thread in threading.enumerate())
 
 
-class WatchedSession:
+class WatchedSession(CountingSession):
     """Tells when a run is under way, and keeps those that came to their end."""
-
-    def __init__(self, inner, engine) -> None:
-        self.inner, self.engine = inner, engine
-
-    def routines(self):
-        return self.inner.routines()
 
     def run(self, records, threads=0, progress=None, on_results=None):
         def watched(done, total) -> None:
@@ -122,15 +116,10 @@ class WatchedSession:
         return results
 
 
-class Watched(Engine):
+class Watched(Counting):
     def __init__(self, inner) -> None:
-        self.inner, self.under_way, self.ended = inner, threading.Event(), []
-
-    def check(self, machine, routines=()) -> None:
-        self.inner.check(machine, routines)
-
-    def machine_hash(self, machine) -> str:
-        return self.inner.machine_hash(machine)
+        super().__init__(inner)
+        self.under_way, self.ended = threading.Event(), []
 
     def open(self, machine):
         return WatchedSession(self.inner.open(machine), self)
