@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from breakeven.api.arguments import names_of, opened_engine, path_of
+from breakeven.errors import UserError
 from breakeven.machine.resolve import resolve, resolving
 from breakeven.sweeps.request import Settings, machine_spec, settings_texts
 
@@ -47,25 +48,36 @@ def report(
 
 def reproduce(
     *studies: str | Path,
+    every: bool = False,
     out: str | Path = "results",
     threads: int = 0,
     store: bool | str | Path = True,
     progress: SweepProgress | None = None,
+    on_report: Callable[[Outcome, Path], None] | None = None,
 ) -> list[tuple[Outcome, Path]]:
-    """Runs studies of published claims (none named: all), writes their reports and the page of all verdicts into the
-    folder `out`, and the same as web pages: each outcome with its report (docs/studies.md)."""
-    from breakeven.studies.ahead import run_studies
-    from breakeven.studies.report import write_report
-    from breakeven.studies.results_page import write_results_page
-    from breakeven.studies.study import find_studies
-    from breakeven.web.results_site import write_site
+    """Runs studies of published claims and writes their reports, and the page of all verdicts, into the folder `out`:
+    each outcome with its report (docs/studies.md).
 
+    None named: the five founding ones, with `every` all there are. `progress`: work done, all of it, and the study it
+    is at; `on_report`: called with each outcome and its report as soon as that is written.
+    """
+    from breakeven.studies.ahead import run_studies
+    from breakeven.studies.report import check_reports, write_report
+    from breakeven.studies.results_page import write_results_page
+    from breakeven.studies.study import find_studies, founding_studies
+
+    if every and studies:
+        raise UserError("either all studies or those named: leave out --all or the names")
+    found = find_studies([str(name) for name in studies] or ([] if every else founding_studies()))
+    folder = Path(out)
+    check_reports(folder)
     done = []
-    with resolving(), opened_engine(store, None) as engine:
-        for outcome in run_studies(find_studies([str(name) for name in studies]), engine, threads, progress):
-            done.append((outcome, write_report(outcome, Path(out) / outcome.study.name)))
-    write_results_page(Path(out))
-    write_site(Path(out), {outcome.study.name: outcome.study for outcome, _ in done})
+    with resolving(), opened_engine(store, None, durable=False) as engine:
+        for outcome in run_studies(found, engine, threads, progress):
+            done.append((outcome, write_report(outcome, folder / outcome.study.name)))
+            if on_report is not None:
+                on_report(*done[-1])
+    write_results_page(folder)
     return done
 
 

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption, kept_in
 
+if TYPE_CHECKING:
+    from breakeven.studies.study import Outcome
+
 
 @app.command(short_help="Run studies of published claims; writes results/STUDY/.")
 def reproduce(
-    studies: Annotated[list[str] | None, typer.Argument(help="Studies (default: all), or study .py files.")] = None,
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Studies, or study .py files (default: the five founding studies).")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="The later studies, too.")] = False,
     out: Annotated[Path, typer.Option(help="Folder of the reports.")] = Path("results"),
     threads: ThreadsOption = 0,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
     json: JsonOption = False,
 ) -> int:
-    """Run studies of published claims: tables, figures and a report in results/STUDY/; all verdicts in results/."""
+    """Run studies of published claims: tables, figures and a report in results/STUDY/; all verdicts in results/.
+
+    A run that was stopped goes on where it was: the store keeps every point that was simulated.
+    """
     from breakeven import api
     from breakeven.cli import summaries
     from breakeven.output.console import progress_bar
 
-    with progress_bar(not json, "reproduce") as progress:
+    def say(outcome: Outcome, report: Path) -> None:
+        print(f"breakeven: {outcome.study.name} is done: {report}", file=sys.stderr)
+
+    with progress_bar(not json, "reproduce", counted=False) as progress:
         done = api.reproduce(
-            *(studies or []), out=out, threads=threads, store=kept_in(store, no_store), progress=progress
-        )
-    return summaries.studies_done(done, json)
+            *(studies or []), every=every, out=out, threads=threads, store=kept_in(store, no_store), progress=progress,
+            on_report=None if json or progress else say,
+        )  # fmt: skip
+    return summaries.studies_done(done, out, json)

@@ -63,15 +63,17 @@ def sweep_done(table: pd.DataFrame, path: Path | None, seconds: float, json: boo
     return 1 if bad else 0
 
 
-def studies_done(done: list[tuple[Outcome, Path]], json: bool) -> int:
-    """Verdicts of the studies; the exit status is 1 when a point's output was wrong."""
+def studies_done(done: list[tuple[Outcome, Path]], results: Path, json: bool) -> int:
+    """What the studies ask and found; the exit status is 1 when a point's output was wrong."""
     bad = [failure for outcome, _ in done for failure in outcome.failures]
     points = sum(outcome.points for outcome, _ in done)
     if json:
         print_json({
             "studies": [
                 {
-                    "study": outcome.study.name, "report": str(path), "points": outcome.points,
+                    "study": outcome.study.name, "question": outcome.study.question, "answer": outcome.answer,
+                    "headline": headline.claim if (headline := outcome.headline) else None,
+                    "report": str(path), "points": outcome.points,
                     "claims": [verdict.as_dict() for verdict in outcome.verdicts],
                 }
                 for outcome, path in done
@@ -79,9 +81,13 @@ def studies_done(done: list[tuple[Outcome, Path]], json: bool) -> int:
             "wrong": len(bad), "first_wrong": bad[0] if bad else None,
         })  # fmt: skip
     else:
+        rows = []
         for outcome, path in done:
-            rows = [(v.claim, v.published, v.simulated, v.verdict) for v in outcome.verdicts]
-            print_table(("claim", "published", "simulated", "verdict"), rows, outcome.study.title)
-            print(f"{outcome.points} points; report: {path}")
+            asked = "\n".join((outcome.study.question or outcome.study.title, outcome.answer, str(path)))
+            claim = outcome.headline
+            found = (claim.published, f"{claim.simulated}\n{claim.verdict}") if claim else ("-", "-")
+            rows += [(asked, *found), ("", "", "")]
+        print_table(("question, answer, report", "published", "simulated"), rows[:-1])
+        print(f"{points} points. Every claim's verdict: {results / 'README.md'}")
     print_failures(bad, points)
     return 1 if bad else 0

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_named(
-    name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None
-) -> Iterator[Any]:
-    """The engine `name`. A store stands before the simulator and a gem5; the scheduler is the simulator's affair."""
+    name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None,
+    durable: bool = True,
+) -> Iterator[Any]:  # fmt: skip
+    """The engine `name`. A store stands before the simulator and a gem5; the scheduler is the simulator's affair.
+    `durable`: of `Store`."""
     if name == "native":
         from breakeven.engines.native import NativeEngine
 
@@ -31,10 +33,10 @@ def open_named(
     elif name == "gem5":
         from breakeven.engines.gem5_binary import Gem5Engine
 
-        with _stored(Gem5Engine, guest, store, no_store, durable=True) as engine:
+        with _stored(Gem5Engine, guest, store, no_store, durable) as engine:
             yield engine
     else:
-        with open_engine(guest, store, no_store, scheduler) as engine:
+        with open_engine(guest, store, no_store, scheduler, durable) as engine:
             yield engine
 
 

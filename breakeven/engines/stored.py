@@ -211,6 +211,12 @@ class StoredEngine(Engine):
     def _session(self, machine: MachineSpec) -> StoredSession:
         return StoredSession(machine, self._engine, self._store, self._counts)
 
+    def kept(self, machine: MachineSpec, points: Sequence[bytes]) -> list[bool]:
+        context = self._store.find(self._engine.identity(machine)[0])
+        if context is None:
+            return [False] * len(points)
+        return [result is not None for result in self._store.known(context, points)]
+
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:
         """Keeps what was found out about a machine that this engine has opened."""
         if machine in self._opened:

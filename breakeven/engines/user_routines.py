@@ -70,7 +70,7 @@ class UserRoutinesSession:
         total = len(records) // POINT_BYTES
         places: dict[Path | None, list[int]] = {}
         for i in range(total):
-            name = records[i * POINT_BYTES : i * POINT_BYTES + ROUTINE_BYTES].rstrip(b"\0").decode(errors="replace")
+            name = routine_of(records[i * POINT_BYTES : (i + 1) * POINT_BYTES])
             places.setdefault(self._guest_of(name), []).append(i)
         if len(places) == 1:
             return self._session(next(iter(places))).run(records, threads, progress, on_results)
@@ -93,6 +93,11 @@ class UserRoutinesSession:
         session: Any = self._session(self._guest_of(point.routine))  # the embedded engine's: only it is asked
         measured: Measured = session.measured(point, trace, trace_limit)
         return measured
+
+
+def routine_of(point: bytes) -> str:
+    """The routine that a packed point names."""
+    return point[:ROUTINE_BYTES].rstrip(b"\0").decode(errors="replace")
 
 
 def _numbered(results: bytes, indices: Sequence[int]) -> list[bytes]:
@@ -143,6 +148,16 @@ class UserRoutinesEngine(Engine):
     def open(self, machine: MachineSpec) -> UserRoutinesSession:
         own = user_file_by_routine(resolve(machine, unread=True).isa)
         return UserRoutinesSession(machine, own, lambda guest: self._engine(guest).open(machine))
+
+    def kept(self, machine: MachineSpec, points: Sequence[bytes]) -> list[bool]:
+        """As `StoredEngine.kept`, each point in the guest of its routine."""
+        own = user_file_by_routine(resolve(machine, unread=True).isa)
+        guests = [own[name].guest if name in own else None for name in map(routine_of, points)]
+        found: dict[bytes, bool] = {}
+        for guest in dict.fromkeys(guests):
+            some = [point for point, where in zip(points, guests, strict=True) if where == guest]
+            found |= dict(zip(some, self._engine(guest).kept(machine, some), strict=True))
+        return [found[point] for point in points]
 
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:
         """As `StoredEngine.note`, where all points ran in one guest: its hash stands for the routines."""

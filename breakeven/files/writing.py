@@ -5,6 +5,7 @@ A full disk, an interrupt or an error leaves the earlier file as it was and no p
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from breakeven.errors import UserError
 
 def unwritable(path: Path, error: OSError) -> UserError:
     """The sentence for a file that cannot be written."""
-    return UserError(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}")
+    fix = ": make room and run it again" if error.errno == errno.ENOSPC else ""
+    return UserError(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}{fix}")
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def table_lines(table: Table, width: int | None = None) -> list[str]:
     heads = [str(name) for name in table.columns]
     rows = [[str(cell) for cell in row] for row in table.rows]
     columns = list(zip(heads, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
+    widths = [max(len(line) for cell in column for line in cell.splitlines() or [""]) for column in columns]
     least = [max(len(word) for cell in column for word in cell.split() or [""]) for column in columns]
     room = None if width is None else width - 1 - _GAP * (len(widths) - 1)
     while room is not None and sum(widths) > room:
@@ -99,7 +99,7 @@ def table_lines(table: Table, width: int | None = None) -> list[str]:
 def _wrapped(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> list[str]:
     """The lines of a row, wrapped between words."""
     cells = [
-        [cell] if len(cell) <= width else textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+        [part for line in cell.splitlines() for part in _wrapped_line(line, width)]
         for cell, width in zip(row, widths, strict=True)
     ]
     lines = []
@@ -110,6 +110,11 @@ def _wrapped(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) ->
         ]
         lines.append(f" {(' ' * _GAP).join(texts)}".rstrip())
     return lines
+
+
+def _wrapped_line(line: str, width: int) -> list[str]:
+    fits = len(line) <= width
+    return [line] if fits else textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown_lines(table: Table) -> list[str]:
@@ -124,23 +129,34 @@ def markdown_lines(table: Table) -> list[str]:
 
 
 @contextmanager
-def progress_bar(enabled: bool, what: str) -> Iterator[SweepProgress | None]:
-    """A bar with rate and time left on stderr, when that is a terminal; yields a sweep's progress callback."""
+def progress_bar(enabled: bool, what: str, counted: bool = True) -> Iterator[SweepProgress | None]:
+    """A bar with rate and time left on stderr, when that is a terminal; yields a sweep's progress callback. `counted`
+    false: what is done and the total are no numbers of points, so their share is shown."""
     if not enabled or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
     from rich.text import Text
 
     class Rate(ProgressColumn):
         def render(self, task: Any) -> Text:
             return Text(f"{task.speed:.0f}/s" if task.speed else "-/s")
 
-    columns = (
-        TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), Rate(), TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    amounts = (MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    shares = (TaskProgressColumn(), TimeRemainingColumn(), TextColumn("left"))
+    columns = (TextColumn("{task.description}"), BarColumn(20), *(amounts if counted else shares))
+    # A share's speed varies with the work at hand: it is taken over minutes.
+    period = 30 if counted else 120
+    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=period) as bar:
         task = bar.add_task(what, total=None)
 
         def update(done: int, total: int, label: str) -> None:

@@ -112,6 +112,10 @@ class Engine(Protocol):
         """Points run so far because the store had none of them; None: there is no store, each point is run."""
         return None
 
+    def kept(self, machine: MachineSpec, points: Sequence[bytes]) -> list[bool]:
+        """Which of these packed points need no run on `machine` because a store has their results."""
+        return [False] * len(points)
+
     def half_iqr_of(self, record: bytes) -> float | None:
         """Half the interquartile range (in cycles) of the rounds of a packed point that has been run; None: this
         engine's measurements have no rounds."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import csv
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
-from breakeven.files.writing import replacing, write_text
+from breakeven.files.writing import check_target, replacing, write_text
 from breakeven.points.measurements import Tally
 from breakeven.studies.commands import search_command, sweep_command
 from breakeven.studies.study import ABSOLUTE_FACTOR, RATIO_TOLERANCE, SIZE_FACTOR, WINNER_SHARE, Contents, Outcome
@@ -131,6 +132,20 @@ def _written(folder: Path) -> set[str]:
     except (OSError, ValueError, csv.Error):
         return set()  # no report, or none that tells
     return grids | set(_TABLE.findall(text)) | set(_FIGURE.findall(text))
+
+
+def check_reports(results: Path) -> None:
+    """Raises `UserError` before anything runs when no report can be written into the folder `results`."""
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        check_target(results / "README.md")
+        with tempfile.TemporaryFile(dir=results):
+            pass
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UserError(
+            f"cannot write reports into {str(results)!r}: {reason}: give a folder that can be written (--out)"
+        ) from None
 
 
 def write_report(outcome: Outcome, folder: Path) -> Path:

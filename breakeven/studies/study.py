@@ -1,7 +1,7 @@
 """Studies of published claims: what to run, what was published, what counts as agreement.
 
 A study is a file in ``configs/studies/`` that defines ``STUDY``, and the text of its report beside it (``<name>.md``);
-the published rows stand in ``configs/studies/claims.csv``.
+the published rows stand in ``configs/studies/claims.csv``, the studies' questions in ``studies.csv``.
 Tolerances are fixed here, before anything runs, and are the same for every study.
 """
 
@@ -146,6 +146,12 @@ class Study:
     #: name -> (what it is for, what is searched): the axis with several values, or, with several sizes and a swept
     #: parameter, the break-even size over the parameter (`breakeven.analysis.find`)
     searches: Mapping[str, tuple[str, SweepSpec]] = field(default_factory=dict)
+    #: what it asks, in a sentence of 90 characters at most; empty: its title says it
+    question: str = ""
+    #: the claim whose numbers stand for the study; empty: its first
+    headline: str = ""
+    #: the answer to `question` in a sentence, from what has run; None: how many of its claims came out
+    answer: Callable[[Data], str] | None = None
 
 
 @dataclass
@@ -192,12 +198,38 @@ class Outcome:
     #: grid -> machine as text -> hash of its description
     hashes: dict[str, str]
 
+    @property
+    def answer(self) -> str:
+        """The answer to the study's question, in a sentence."""
+        if self.study.answer is not None:
+            return self.study.answer(self.data)
+        found = [verdict.verdict for verdict in self.verdicts if verdict.verdict != NOT_SIMULATED]
+        came, direction = found.count(REPRODUCED), found.count(DIRECTION_ONLY)
+        return f"{came} of {len(found)} published claims come out, {direction} more in their direction only."
+
+    @property
+    def headline(self) -> Verdict | None:
+        """The verdict on the claim that stands for the study; None: it has no claims."""
+        named = [verdict for verdict in self.verdicts if verdict.claim == self.study.headline]
+        return next(iter(named or self.verdicts), None)
+
 
 def load_claims(study: str) -> dict[str, Claim]:
     """The published rows of a study, by claim."""
     with open(find_data("configs", "studies") / "claims.csv", newline="", encoding="utf-8") as file:
         rows = [Claim(**row) for row in csv.DictReader(file) if row["study"] == study]
     return {row.claim: row for row in rows}
+
+
+def _listed() -> list[dict[str, str]]:
+    """The rows of ``studies.csv``: what each study that ships asks, and which of its claims stands for it."""
+    with open(find_data("configs", "studies") / "studies.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def founding_studies() -> list[str]:
+    """The names of the studies that the project was founded on: those that run when none is named."""
+    return [row["study"] for row in _listed() if row["founding"] == "yes"]
 
 
 def find_studies(names: Sequence[str]) -> list[Study]:
@@ -228,6 +260,9 @@ def load_study(path: Path) -> Study:
         raise UserError(f"{path} called sys.exit({error.code!r}): a study file only defines STUDY") from None
     if not isinstance(study, Study):
         raise UserError(f"{path} defines no STUDY")
+    if not study.question:
+        listed = next((row for row in _listed() if row["study"] == study.name), {})
+        study = replace(study, question=listed.get("question", ""), headline=listed.get("headline", study.headline))
     if study.text is not None:
         return study
     try:
@@ -264,6 +299,8 @@ def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepPro
     missing = set(data.claims) - {verdict.claim for verdict in verdicts}
     if missing:
         raise UserError(f"study {study.name} gives no verdict on: {', '.join(sorted(missing))}")
+    if study.headline and study.headline not in {verdict.claim for verdict in verdicts}:
+        raise UserError(f"study {study.name} gives no verdict on {study.headline!r}, the claim that stands for it")
     order = list(data.claims)
     verdicts.sort(key=lambda verdict: order.index(verdict.claim) if verdict.claim in order else len(order))
     points = sum(len(table) for table in data.tables.values())

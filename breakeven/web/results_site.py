@@ -7,7 +7,6 @@ server needs nothing but the folder.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from breakeven.errors import UserError
 from breakeven.files.writing import write_text
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED, Study
+from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
 from breakeven.web import page as web_page
 from breakeven.web.document import HERE, document
 from breakeven.web.sources import Part, Shown, is_study, study_parts, study_verdicts
@@ -40,16 +39,15 @@ def is_results(folder: Path) -> bool:
     return not is_study(str(folder)) and any(folder.glob("*/verdicts.csv"))
 
 
-def write_site(results: Path, studies: Mapping[str, Study] | None = None) -> Site:
-    """Writes the pages. `studies`: only of these, by name; None: of all. Raises `UserError`."""
+def write_site(results: Path) -> Site:
+    """Writes the pages. Raises `UserError`."""
     points, failures = 0, []
     for folder in _folders(results):
-        if studies is None or folder.name in studies:
-            title, parts = study_parts(folder, (studies or {}).get(folder.name))
-            again = f"breakeven reproduce {folder.name}"
-            _write(folder / INDEX, web_page.page(title, parts, again, (), study_verdicts(folder), _LINKS))
-            points += sum(len(part.table) for part in parts)
-            failures += web_page.failures(parts)
+        title, parts = study_parts(folder)
+        again = f"breakeven reproduce {folder.name}"
+        _write(folder / INDEX, web_page.page(title, parts, again, (), study_verdicts(folder), _LINKS))
+        points += sum(len(part.table) for part in parts)
+        failures += web_page.failures(parts)
     for path in sorted(results.glob("native/*/points.csv")):
         parts = _host(path)
         title = f"{path.parent.name} beside its processor"

@@ -23,7 +23,6 @@ from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from breakeven.studies.study import Study
     from breakeven.sweeps.spec import SweepSpec
 
 
@@ -212,15 +211,12 @@ def is_study(source: str) -> bool:
     return (Path(source) / "verdicts.csv").is_file()
 
 
-def study_parts(folder: Path, study: Study | None = None) -> tuple[str, list[Part]]:
-    """The title and the tables of a study's report; what a table leaves out as constant comes from the study.
-
-    `study`: None: the one that the folder is called after.
-    """
+def study_parts(folder: Path) -> tuple[str, list[Part]]:
+    """The title and the tables of a study's report; what a table leaves out as constant comes from the study that the
+    folder is called after."""
     from breakeven.studies.study import find_studies
 
-    if study is None:
-        (study,) = find_studies([folder.resolve().name])
+    (study,) = find_studies([folder.resolve().name])
     command = f"breakeven reproduce {study.name}"
     parts = []
     for name, (about, spec) in {**study.grids, **study.searches}.items():

@@ -209,6 +209,12 @@ def contents(data: Data) -> Contents:
     return Contents(findings(data) | {"flush": FLUSH}, tables, figures, flips)
 
 
+def answer(data: Data) -> str:
+    movsl, registers = (streamed(data, routine, True) for routine in (MOVSL, INTEL))
+    wins = "Yes" if movsl < registers else "No"
+    return f"{wins}: it takes {movsl:.0f} cycles for {PACKET} bytes there, a loop of integer registers {registers:.0f}."
+
+
 STUDY = Study(
     name="anand2002",
     title="anand2002: string instructions or registers for the user copies of the Pentium III",
@@ -216,4 +222,5 @@ STUDY = Study(
     judge=judge,
     contents=contents,
     searches=SEARCHES,
+    answer=answer,
 )

@@ -328,6 +328,12 @@ def contents(data: Data) -> Contents:
     return Contents(findings(data), tables, figures, flips)
 
 
+def answer(data: Data) -> str:
+    size = overtaking(data, "sizes", UNROLLED, ERMS, **ALIGNED).threshold
+    wins = f"From {size} bytes on" if size else "From no size on"
+    return f"{wins}; at 32 and 64 bytes the patch's copy takes {request(data, 'patch'):.2f} times what it replaced."
+
+
 STUDY = Study(
     name="axboe2018",
     title="axboe2018: from which size on REP MOVSB pays in a user copy",
@@ -335,4 +341,5 @@ STUDY = Study(
     judge=judge,
     contents=contents,
     searches=SEARCHES,
+    answer=answer,
 )

@@ -344,6 +344,12 @@ def contents(data: Data) -> Contents:
     return Contents(findings(data), [paces(data), pages(data), traps(data), causes(data)], figures, flips)
 
 
+def answer(data: Data) -> str:
+    size = overtaking(data, "faulted", CACHED, PAST).threshold
+    wins = f"From {size} bytes on" if size else "From no size on"
+    return f"{wins}; at 128 KiB the copy past the caches is {speedup(data, 'faulted'):.2f} times as fast."
+
+
 STUDY = Study(
     name="copydd2009",
     title="copydd2009: copies past the caches for streamed writes",
@@ -351,4 +357,5 @@ STUDY = Study(
     judge=judge,
     contents=contents,
     searches=SEARCHES,
+    answer=answer,
 )

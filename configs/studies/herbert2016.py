@@ -374,6 +374,12 @@ def flips(data: Data) -> list[Flip]:
     ]
 
 
+def answer(data: Data) -> str:
+    gains = [table_cycles(data, OLD, *point) / table_cycles(data, NEW, *point) for point in TABLE.values()]
+    wins = "Yes" if min(gains) > 1 + TIE else "No" if max(gains) < 1 + TIE else "Not always"
+    return f"{wins}: at {len(gains)} lengths and offsets it is {min(gains):.2f} to {max(gains):.2f} times as fast."
+
+
 STUDY = Study(
     name="herbert2016",
     title="herbert2016: the Internet checksum without aligning",
@@ -381,4 +387,5 @@ STUDY = Study(
     judge=judge,
     contents=contents,
     searches=SEARCHES,
+    answer=answer,
 )
