@@ -100,7 +100,8 @@ def differences(old: Baseline, new: Baseline) -> Iterator[str]:
             if before != after:
                 yield f"{group}: the machine's description is another one (its preset or the m5 layer has changed)"
         elif before[0] != after[0]:
-            yield f"{group}: {run}: cycles {before[0]} -> {after[0]}"
+            unit = "" if group.endswith(" probes") else "cycles "
+            yield f"{group}: {run}: {unit}{before[0]} -> {after[0]}"
         elif before != after:
             also = "" if group in counted else "; none of its group's sums does: compare two --dump files"
             yield f"{group}: {run}: the same cycles, but statistics differ{also}"
