@@ -30,7 +30,7 @@ SINGLE_SIZES = "broadwell x64-copy-erms 3 0"
 U74 = [name for name in GRID if name.startswith("rv-")]
 X86 = [name for name in GRID if name not in U74]
 U74_PAIRS = [pair for pair in itertools.combinations(U74, 2) if pair[0].split()[1:] == pair[1].split()[1:]]
-#: from the quickest to the slowest search
+#: the quick searches first
 X86_PAIRS = list(zip(X86[::2], X86[1::2], strict=True))[::-1]
 
 
