@@ -86,17 +86,15 @@ def agreement_counts() -> str:
 
 def presets() -> str:
     """Of each x86 preset: rows that are sure, and how many it meets."""
-    from tests.probes.document import parts
+    from tests.probes.comparison import PRESETS, SURE, comparison
+    from tests.probes.document import modelled, use
 
     shown = []
-    for preset, text in parts().items():
-        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
-        if not rows or rows[0][0] != "row" or rows[0][-1] != "preset":
-            continue
-        sure = [row for row in rows[2:] if row[3] in ("high", "medium")]
-        own = [row for row in sure if not row[4]]
-        counts = (sum(not row[5].endswith("*") for row in kept) for kept in (sure, own))
-        met, predicted = counts
+    for preset in PRESETS:
+        said = comparison(preset)
+        sure = [row for row in said.rows if row.confidence in SURE]
+        own = [row for row in sure if not use(said, row)]
+        met, predicted = (sum(row.agrees(modelled(row)) for row in kept) for kept in (sure, own))
         shown.append([f"`{preset}`", len(sure), met, len(own), predicted])
     columns = ("preset", "sure rows", "within 10 %", "neither set nor calibrated", "within 10 %")
     return table(columns, shown, range(1, 5))

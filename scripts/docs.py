@@ -27,7 +27,6 @@ BLOCK = re.compile(r"(<!-- generated: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DO
 MEASURES = {
     "agreement": ["scripts/gem5_agreement.py"],
     "parameters": ["scripts/gem5_parameters.py"],
-    "presets": ["-m", "tests.probes.document"],
 }
 
 
@@ -51,10 +50,13 @@ def with_blocks(text: str) -> str:
 
 def stale() -> dict[Path, str]:
     """Pages that are not what they should be -> what they should be."""
-    from cli_reference import PAGE, reference
+    import cli_reference
 
-    wanted = {page: with_blocks(page.read_text(encoding="utf-8")) for page in pages() if page != PAGE}
-    wanted[PAGE] = reference()
+    from tests.probes import document
+
+    whole = {cli_reference.PAGE: cli_reference.reference, document.PAGE: document.page}
+    wanted = {page: with_blocks(page.read_text(encoding="utf-8")) for page in pages() if page not in whole}
+    wanted |= {page: write() for page, write in whole.items()}
     return {page: text for page, text in wanted.items() if page.read_text(encoding="utf-8") != text}
 
 
@@ -114,6 +116,15 @@ def main() -> int:
     if not (options.update or options.check or options.measure or options.site):
         parser.print_help()
         return 2
+    from tests.probes.comparison import RowError
+
+    try:
+        return run(options)
+    except RowError as error:
+        return _say([str(error)])
+
+
+def run(options: argparse.Namespace) -> int:
     for name in options.measure:
         subprocess.run([sys.executable, *MEASURES[name]], cwd=REPO, check=True)
     if options.update or options.measure:

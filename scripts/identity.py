@@ -1,124 +1,31 @@
-"""Runs fixed programs on fixed machines and compares every cycle and statistic with the baseline in the repository.
+"""Runs what identity_runs.py lists and compares every cycle and statistic with the baseline in the repository.
 
-The programs are files of tests/data (gem5's reference guest, one build of the guests and of the emulation's self-test):
-a change of the guests' sources does not move the baseline. What moves it is the engine, or a machine's preset, which is
-then named. cycles.csv has the cycles of each run and a hash of its statistics; statistics.csv the sums over a group's
-runs, in clear. `differences` names the run, the statistic, the old and the new value.
+The baseline is the only place of this repository that holds simulated cycles for tests. What moves it is the engine, a
+machine's preset or a study's routine. cycles.csv has the cycles of each run and a hash of its statistics (of a probe:
+what it comes to, in its unit); statistics.csv the sums over a group's runs, in clear. `differences` names the run, the
+statistic, the old and the new value; `movements` says by machine how much has moved.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
+import statistics
+import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 REPO = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(REPO))
-DATA = REPO / "tests" / "data"
-FOLDER = DATA / "identity"
+sys.path[:0] = [str(REPO), str(REPO / "scripts")]
 
-#: gem5's reference guest, 34 kernels: machine -> program
-REFERENCE = {
-    **dict.fromkeys(("timing", "minor", "o3"), "gem5/micro.rv64.elf"),
-    **dict.fromkeys(("x86_timing", "x86_minor", "x86_o3"), "gem5/micro.x86.elf"),
-}
-#: Every misaligned access, emulated in a trap handler.
-SELF_TEST = "identity/riscv-emulation.elf"
-SELF_TESTED = ("minor", "o3")
-EMULATED = "cpu.misaligned.policy=trap"
-#: machine -> routine, size, offsets of source and destination, cache state, measure
-POINTS: dict[str, list[tuple[str, int, int, int, str, str]]] = {
-    "minor": [
-        ("rv-copy-user-2021", 1448, 3, 0, "warm", "latency"),
-        ("rv-word", 256, 0, 0, "cold", "latency"),
-        ("rv-do-csum-2024", 100, 1, 0, "l2", "latency"),
-        ("rv-byte", 33, 0, 5, "warm", "throughput"),
-        ("rv-memcpy-ucb", 4000, 0, 0, "src-cold", "stream"),
-    ],
-    "u74": [
-        ("rv-word-noalign", 64, 1, 0, "warm", "latency"),
-        ("rv-copy-user-2024", 1448, 0, 4, "dst-cold", "latency"),
-        ("csum-generic-c", 1500, 2, 0, "receive", "latency"),
-        ("rv-copy-user-2017", 512, 3, 3, "warm", "throughput"),
-        ("rv-glibc-noalign", 700, 5, 2, "src-l2", "latency"),
-    ],
-    "o3_small": [
-        ("rv-copy-user-2021", 512, 3, 0, "warm", "latency"),
-        ("rv-csum-ipxe", 300, 1, 0, "warm", "throughput"),
-        ("rv-word-unrolled8", 2048, 0, 0, "cold", "latency"),
-        ("rv-glibc-noalign", 100, 7, 1, "l2", "latency"),
-        ("rv-memcpy-croce-c", 250, 2, 5, "warm", "interleaved"),
-    ],
-    "c910": [
-        ("rv-word-noalign", 1448, 1, 2, "warm", "latency"),
-        ("rv-copy-user-2021", 96, 0, 7, "warm", "throughput"),
-        ("rv-copy-user-2024", 1500, 2, 0, "send", "latency"),
-        ("rv-word-unrolled8", 4096, 0, 8, "cold", "stream"),
-        ("rv-byte", 16, 1, 1, "dst-l2", "latency"),
-    ],
-    "x86_minor": [
-        ("x64-copy-unrolled", 1448, 3, 0, "warm", "latency"),
-        ("x64-copy-string", 256, 0, 1, "cold", "latency"),
-        ("x64-csum-herbert", 100, 1, 0, "warm", "throughput"),
-        ("i386-copy-user-mmx", 512, 0, 0, "l2", "latency"),
-        ("x64-memcpy-orig", 77, 5, 2, "warm", "interleaved"),
-    ],
-    "x86_o3": [
-        ("x64-copy-unrolled", 1448, 3, 0, "warm", "latency"),
-        ("x64-csum-naive-adc", 256, 0, 0, "cold", "latency"),
-        ("x64-memcpy-orig", 130, 4, 9, "warm", "throughput"),
-        ("i386-csumcopy-ppro", 576, 2, 0, "warm", "latency"),
-        ("x64-copy-nocache-old", 1024, 0, 0, "src-cold", "stream"),
-    ],
-    "katmai": [
-        ("i386-copy-user-intel", 1448, 1, 0, "warm", "latency"),
-        ("i386-csumcopy-ppro", 256, 0, 3, "l2", "latency"),
-        ("i386-movsl-plain", 4096, 0, 0, "cold", "latency"),
-        ("i386-csumcopy-486", 40, 2, 2, "warm", "throughput"),
-        ("i386-copy-user-generic", 1000, 4, 4, "dst-cold", "latency"),
-    ],
-    "zen3": [
-        ("x64-copy-erms", 1448, 0, 1, "warm", "latency"),
-        ("folly-memcpy-avx2", 200, 33, 7, "warm", "throughput"),
-        ("x64-csum-adx", 1500, 2, 0, "receive", "latency"),
-        ("glibc-vec-erms-avx2", 4096, 0, 16, "cold", "stream"),
-        ("x64-copy-nocache-2023", 2048, 0, 8, "src-l2-dst-cold", "latency"),
-    ],
-}
+from identity_runs import FOLDER, RESULTS, Group, Run, can_probe, measure, studies  # noqa: E402
 
-
-class Run(NamedTuple):
-    """One measurement: its name, its cycles, its statistics."""
-
-    name: str
-    cycles: str
-    stats: dict[str, float]
-
-    @property
-    def digest(self) -> str:
-        text = "\n".join(f"{name} {value!r}" for name, value in sorted(self.stats.items()))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class Group(NamedTuple):
-    """The runs of one machine and program."""
-
-    name: str
-    runs: list[Run]
-    #: of the machine's description
-    machine: str
-
-    def sums(self) -> dict[str, float]:
-        total: dict[str, float] = {}
-        for run in self.runs:
-            for name, value in run.stats.items():
-                total[name] = total.get(name, 0.0) + value
-        return total
+__all__ = ["Group", "Run", "measure"]
+#: Relative changes are of at least this: a probe may come to nothing.
+NOTHING = 0.1
 
 
 class Baseline(NamedTuple):
@@ -127,72 +34,18 @@ class Baseline(NamedTuple):
     #: (group, statistic) -> sum over the runs
     sums: dict[tuple[str, str], str]
 
+    def where(self, holds: Callable[[str, str], bool]) -> Baseline:
+        """The runs of which it holds, by group and run, and the sums of their groups."""
+        runs = {key: value for key, value in self.runs.items() if holds(*key)}
+        groups = {group for group, _ in runs}
+        return Baseline(runs, {key: value for key, value in self.sums.items() if key[0] in groups})
 
-def _stats(rows: Iterable[tuple[str, float, str, str]]) -> dict[str, float]:
-    """What does not depend on the host."""
-    return {name: value for name, value, _, _ in rows if not name.startswith("host")}
+    def joined(self, other: Baseline) -> Baseline:
+        return Baseline(self.runs | other.runs, self.sums | other.sums)
 
-
-def _describe(machine: str, *settings: str) -> tuple[str, str]:
-    from breakeven.m5 import canonical
-    from breakeven.machine.presets import describe_machine
-
-    text = canonical(describe_machine(machine, settings))
-    return text, hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def run_reference(machine: str, described: tuple[str, str]) -> Group:
-    from breakeven import _engine
-
-    description, digest = described
-    guest = _engine.Machine(description, (DATA / REFERENCE[machine]).read_bytes())
-    end = guest.run()
-    assert end["cause"] == "m5_exit instruction encountered", end
-    dumps = [_stats(rows) for rows in guest.dumps()]
-    runs = [Run(f"kernel {i}", f"{stats['system.cpu.numCycles']:.0f}", stats) for i, stats in enumerate(dumps, 1)]
-    return Group(f"{machine} reference", runs, digest)
-
-
-def run_self_test(machine: str, described: tuple[str, str]) -> Group:
-    from breakeven import _engine
-
-    description, digest = described
-    guest = _engine.Machine(description, (DATA / SELF_TEST).read_bytes())
-    end = guest.run()
-    assert (end["cause"], end["code"]) == ("m5_exit instruction encountered", 0), end
-    return Group(f"{machine} self-test", [Run("all", str(end["cycles"]), _stats(guest.stats()))], digest)
-
-
-def run_points(machine: str, described: tuple[str, str]) -> Group:
-    from breakeven import _engine
-    from breakeven.points import CACHE_STATES, MEASURES, Point, unpack_results
-
-    description, digest = described
-    isa = "riscv" if POINTS[machine][0][0].startswith("rv") else "x86"
-    sweep = _engine.Sweep(description, (FOLDER / f"{isa}.elf").read_bytes())
-    runs = []
-    for routine, size, src, dst, state, measure in POINTS[machine]:
-        calls = 1 if measure == "latency" else 4
-        # Fixed: what a request takes by default is no matter of the engine.
-        at = {"repetitions": 3, "cache_state": CACHE_STATES.index(state), "calls": calls}
-        at["measure"] = MEASURES.index(measure)
-        data, begin, end, rows, _ = sweep.measured(Point(routine, size, src, dst, **at).pack())
-        result = unpack_results(data)[0]
-        assert result.ok, f"{machine}: {routine}: {result.problem}"
-        stats = _stats(rows) | {"result.instructions": float(result.instructions), "result.window": float(end - begin)}
-        cycles = f"{result.cycles_min}/{result.cycles_median}/{result.cycles_total}-{result.overhead}"
-        runs.append(Run(f"{routine} {size}+{src}+{dst} {state} {measure}", cycles, stats))
-    return Group(f"{machine} points", runs, digest)
-
-
-def measure() -> list[Group]:
-    """Every group, on all processors; the results do not depend on their number."""
-    # The longest first. Machines are described here: a preset's file is no business of several threads.
-    work = [(run_reference, machine, _describe(machine)) for machine in reversed(REFERENCE)]
-    work += [(run_points, machine, _describe(machine)) for machine in POINTS]
-    work += [(run_self_test, machine, _describe(machine, EMULATED)) for machine in SELF_TESTED]
-    with ThreadPoolExecutor() as pool:
-        return [each.result() for each in [pool.submit(*each) for each in work]]
+    def sample_of(self, other: Baseline) -> Baseline:
+        """Without the probes that `other`, a sample of them, has not."""
+        return self.where(lambda group, run: not group.endswith(" probes") or (group, run) in other.runs)
 
 
 def baseline_of(groups: Iterable[Group]) -> Baseline:
@@ -206,7 +59,8 @@ def baseline_of(groups: Iterable[Group]) -> Baseline:
     return Baseline(runs, sums)
 
 
-def read(folder: Path = FOLDER) -> Baseline:
+def read(folder: Path | None = None) -> Baseline:
+    folder = folder or FOLDER
     with open(folder / "cycles.csv", newline="") as file:
         runs = {(row["group"], row["run"]): (row["cycles"], row["statistics"]) for row in csv.DictReader(file)}
     with open(folder / "statistics.csv", newline="") as file:
@@ -220,7 +74,8 @@ def read(folder: Path = FOLDER) -> Baseline:
     return Baseline(runs, sums)
 
 
-def write(baseline: Baseline, folder: Path = FOLDER) -> None:
+def write(baseline: Baseline, folder: Path | None = None) -> None:
+    folder = folder or FOLDER
     with open(folder / "cycles.csv", "w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["group", "run", "cycles", "statistics"])
@@ -245,7 +100,8 @@ def differences(old: Baseline, new: Baseline) -> Iterator[str]:
             if before != after:
                 yield f"{group}: the machine's description is another one (its preset or the m5 layer has changed)"
         elif before[0] != after[0]:
-            yield f"{group}: {run}: cycles {before[0]} -> {after[0]}"
+            unit = "" if group.endswith(" probes") else "cycles "
+            yield f"{group}: {run}: {unit}{before[0]} -> {after[0]}"
         elif before != after:
             also = "" if group in counted else "; none of its group's sums does: compare two --dump files"
             yield f"{group}: {run}: the same cycles, but statistics differ{also}"
@@ -253,6 +109,90 @@ def differences(old: Baseline, new: Baseline) -> Iterator[str]:
         before, after = old.sums.get((group, name), "0"), new.sums.get((group, name), "0")
         if before != after:
             yield f"{group}: {name} (all runs together): {before} -> {after}"
+
+
+class Movement(NamedTuple):
+    """What has moved of a machine's runs, or of its probes."""
+
+    machine: str
+    kind: str
+    of: int
+    #: relative change of the cycles, and the run with its cycles before and after
+    changes: list[tuple[float, str]]
+    #: runs with the same cycles and other statistics
+    statistics: int
+    #: runs that only one of the two has
+    unmatched: int
+    #: another description
+    described: bool
+
+    def __str__(self) -> str:
+        parts = []
+        if self.changes:
+            largest, run = max(self.changes, key=lambda change: abs(change[0]))
+            median = statistics.median(change for change, _ in self.changes)
+            parts.append(f"{len(self.changes)} of {self.of} {self.kind} moved")
+            parts.append(f"median {median:+.2%}, largest {largest:+.2%} ({run})")
+        if self.statistics:
+            parts.append(f"{self.statistics} of {self.of} {self.kind} have the same cycles and other statistics")
+        if self.unmatched:
+            parts.append(f"{self.unmatched} {self.kind} are new or gone")
+        if self.described:
+            parts.append("its description is another one")
+        return f"{self.machine}: {'; '.join(parts)}"
+
+
+def _cycles(text: str) -> float:
+    """Of a run: the median of its measurements where there are several."""
+    return float(text.split("/")[1] if "/" in text else text)
+
+
+def movements(old: Baseline, new: Baseline) -> list[Movement]:
+    """What has moved, by machine; its probes apart."""
+    by_machine: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for group, run in sorted(old.runs.keys() | new.runs.keys()):
+        kind = "probes" if group.endswith(" probes") else "runs"
+        by_machine[group.partition(" ")[0], kind].append((group, run))
+    found = [_movement(machine, kind, keys, old, new) for (machine, kind), keys in sorted(by_machine.items())]
+    return [each for each in found if each.changes or each.statistics or each.unmatched or each.described]
+
+
+def _movement(machine: str, kind: str, keys: list[tuple[str, str]], old: Baseline, new: Baseline) -> Movement:
+    changes, others, unmatched, described = [], 0, 0, False
+    for group, run in keys:
+        before, after = old.runs.get((group, run)), new.runs.get((group, run))
+        if run == "machine":
+            described |= before is not None and after is not None and before != after
+        elif before is None or after is None:
+            unmatched += 1
+        elif before[0] != after[0]:
+            was, now = _cycles(before[0]), _cycles(after[0])
+            shown = (f"{value:.4g}" for value in (was, now)) if kind == "probes" else (before[0], after[0])
+            words = f"{group.partition(' ')[2]}: {run}: {' -> '.join(shown)}"
+            changes.append(((now - was) / max(abs(was), NOTHING), words))
+        else:
+            others += before != after
+    of = sum(run != "machine" for _, run in keys)
+    return Movement(machine, kind, of, changes, others, unmatched, described)
+
+
+def stale_studies(machines: Collection[str]) -> list[str]:
+    """The studies with committed results that simulate one of the machines."""
+    found = []
+    for study in studies() if machines else []:
+        specs = [spec for _, spec in (*study.grids.values(), *study.searches.values())]
+        uses = {machine.name for spec in specs for machine in spec.machines}
+        if uses & set(machines) and (RESULTS / study.name / "grids.csv").is_file():
+            found.append(study.name)
+    return found
+
+
+def told(old: Baseline, new: Baseline) -> Iterator[str]:
+    """What has moved, by machine and by how much, and what is to be run again."""
+    moved = movements(old, new)
+    yield from map(str, moved)
+    for study in stale_studies({each.machine for each in moved if each.changes or each.described}):
+        yield f"results of {study} were computed by another engine or machine: run scripts/reproduce {study}"
 
 
 def dump(groups: Iterable[Group], path: Path) -> None:
@@ -265,23 +205,37 @@ def dump(groups: Iterable[Group], path: Path) -> None:
     path.write_text("".join(sorted(lines)))
 
 
+def asked(group: str, machines: Collection[str]) -> bool:
+    """Whether a group of the baseline is measured here and now."""
+    if group.endswith(" probes") and not can_probe():
+        return False
+    return not machines or group.partition(" ")[0] in machines
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--update", action="store_true", help="write the baseline")
+    parser.add_argument("machines", nargs="*", metavar="MACHINE", help="only these machines; every one by default")
+    parser.add_argument("--update", action="store_true", help="accept what has moved: write the baseline and its page")
     parser.add_argument("--dump", type=Path, metavar="FILE", help="write every statistic of every run to FILE, too")
     options = parser.parse_args()
-    groups = measure()
+    groups = measure(options.machines)
+    if not groups:
+        parser.error(f"nothing is measured on {', '.join(options.machines)}")
     if options.dump:
         dump(groups, options.dump)
-    now = baseline_of(groups)
-    if options.update:
-        write(now)
-        return 0
-    found = list(differences(read(), now))
+    kept, now = read(), baseline_of(groups)
+    old = kept.where(lambda group, _: asked(group, options.machines))
+    for line in [] if options.update else differences(old, now):
+        print(line)
+    found = list(told(old, now))
     for line in found:
         print(line)
-    same = f"identical: {sum(len(group.runs) for group in groups)} runs, {len(now.sums)} sums of statistics"
-    print(f"{len(found)} differences" if found else same, file=sys.stderr)
+    if not found:
+        print(f"identical: {sum(len(group.runs) for group in groups)} runs, {len(now.sums)} sums of statistics")
+    if options.update:
+        write(kept.where(lambda group, _: not asked(group, options.machines)).joined(now))
+        subprocess.run([sys.executable, "scripts/docs.py", "--update"], cwd=REPO, check=True)
+        return 0
     return 1 if found else 0
 
 

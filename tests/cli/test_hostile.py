@@ -16,12 +16,13 @@ import pytest
 import typer.main
 
 from breakeven.cli import failed, load
+from tests.tiers import long_after
 
 pytestmark = pytest.mark.slow
 
 CASES = int(os.environ.get("BREAKEVEN_HOSTILE", "5000"))
-#: cases of one test
-BATCH = 100
+#: cases of one test, and how many tests are not long
+BATCH, STAY = 100, 5
 
 #: by option: values, sound ones among them
 VALUES = {
@@ -98,7 +99,7 @@ def line(random_: random.Random) -> list[str]:
     return words
 
 
-@pytest.mark.parametrize("seed", range(-(-CASES // BATCH)))
+@pytest.mark.parametrize("seed", long_after(STAY, range(-(-CASES // BATCH))))
 def test_a_command_line_ends_in_a_result_or_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:

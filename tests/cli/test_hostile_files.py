@@ -19,10 +19,11 @@ from breakeven.routine.build import check_name
 from breakeven.sweeps.file import read_sweep_file
 from tests.cli.test_report import HOSTILE, table
 from tests.cli.test_sweep_file import EXAMPLE
+from tests.tiers import long_after
 
 TABLES, TEXTS = (int(os.environ.get("BREAKEVEN_HOSTILE", default)) for default in (800, 4500))
-#: cases of one test
-BATCH = 100
+#: cases of one test, and how many tests of each kind are not long
+BATCH, STAY = 100, 1
 #: what lies between the cells of any of these files
 MARKS = [
     ",",
@@ -77,9 +78,7 @@ def mutated(text: str, draw: random.Random) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, -(-TABLES // BATCH)))]
-)
+@pytest.mark.parametrize("seed", long_after(STAY, range(-(-TABLES // BATCH))))
 def test_a_table_is_shown_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seed: int
 ) -> None:
@@ -99,7 +98,7 @@ def test_a_table_is_shown_or_refused(
         assert status in (1, 2) and "a fault of breakeven's own" not in said and len(said) < 2000, (data, said)
 
 
-@pytest.mark.parametrize("seed", range(-(-TEXTS // BATCH)))
+@pytest.mark.parametrize("seed", long_after(STAY, range(-(-TEXTS // BATCH))))
 def test_a_sweep_file_is_read_or_refused(tmp_path: Path, seed: int) -> None:
     draw, path = random.Random(seed), tmp_path / "s.toml"
     for _ in range(BATCH):
@@ -110,7 +109,7 @@ def test_a_sweep_file_is_read_or_refused(tmp_path: Path, seed: int) -> None:
             assert str(path) in str(error), (data, error)
 
 
-@pytest.mark.parametrize("seed", range(-(-TEXTS // BATCH)))
+@pytest.mark.parametrize("seed", long_after(STAY, range(-(-TEXTS // BATCH))))
 def test_a_routines_name_is_a_files_name_or_refused(seed: int) -> None:
     draw = random.Random(seed)
     for _ in range(BATCH):

@@ -58,10 +58,27 @@ def said(*arguments: object) -> Any:
     return json.loads(done.stdout)
 
 
+def examples(count: int) -> settings:
+    """So many questions, the same in every run."""
+    return settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+
+
 @seed(18)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@examples(2)
 @given(questions())
 def test_the_same_question_has_one_answer(asked: dict[str, Any]) -> None:
+    has_one_answer(asked)
+
+
+@pytest.mark.long
+@seed(19)
+@examples(8)
+@given(questions())
+def test_more_questions_have_one_answer_each(asked: dict[str, Any]) -> None:
+    has_one_answer(asked)
+
+
+def has_one_answer(asked: dict[str, Any]) -> None:
     machine, old, new, sizes = asked["machine"], asked["old"], asked["new"], asked["sizes"]
     where = {"machine": machine, "src": asked["src"], "dst": asked["dst"], "store": False}
     words = ["-m", machine, "--src", asked["src"], "--dst", asked["dst"]]
@@ -102,9 +119,21 @@ def test_the_same_question_has_one_answer(asked: dict[str, Any]) -> None:
 
 
 @seed(18)
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@examples(1)
 @given(questions(), st.integers(5, 40), st.integers(20, 40))
 def test_a_search_on_a_coarse_grid_says_what_the_whole_grid_says(asked: dict[str, Any], step: int, count: int) -> None:
+    says_what_the_whole_grid_says(asked, step, count)
+
+
+@pytest.mark.long
+@seed(19)
+@examples(4)
+@given(questions(), st.integers(5, 40), st.integers(20, 40))
+def test_more_searches_say_what_the_whole_grid_says(asked: dict[str, Any], step: int, count: int) -> None:
+    says_what_the_whole_grid_says(asked, step, count)
+
+
+def says_what_the_whole_grid_says(asked: dict[str, Any], step: int, count: int) -> None:
     """`find` simulates some of a long grid's points; what it is certain of is what `compare` says of all."""
     sizes = [asked["sizes"][0] + step * i for i in range(count)]
     where = {"machine": asked["machine"], "src": asked["src"], "dst": asked["dst"], "store": False}

@@ -1,4 +1,7 @@
-"""The committed results: a fixed sample of every study, simulated again, gives the committed numbers exactly."""
+"""The committed results are whole and fit their studies; simulated again, a sample of every grid gives them exactly.
+
+One point a study is simulated by tests/test_identity.py, too.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ from breakeven.files.data import find_data
 from breakeven.studies.report import markdown_table, measured_text
 from breakeven.studies.results_page import write_results_page
 from breakeven.studies.study import Study, find_studies
-
-pytestmark = pytest.mark.slow
+from breakeven.sweeps.spec import SweepSpec
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 #: points of each grid or search; none that simulates longer than this (cycles of one call)
@@ -32,7 +34,36 @@ def evenly_spaced(numbers: list[int], count: int) -> list[int]:
     return sorted({numbers[(2 * k + 1) * len(numbers) // (2 * count)] for k in range(count)}) if numbers else []
 
 
-@pytest.mark.parametrize("study", find_studies([]), ids=lambda study: study.name)
+def grids_of(study: Study) -> dict[str, tuple[SweepSpec, list[dict[str, str]]]]:
+    """The grids of a study that have run, with their committed rows."""
+    found = {}
+    for name, (_, spec) in study.grids.items():
+        path = RESULTS / study.name / f"data-{name}.csv"
+        if path.is_file():  # a definition is committed before it runs for the first time
+            found[name] = (spec, rows_of(path))
+    return found
+
+
+STUDIES = pytest.mark.parametrize("study", find_studies([]), ids=lambda study: study.name)
+
+
+@STUDIES
+def test_the_committed_rows_are_the_points_of_their_grids(study: Study) -> None:
+    for name, (spec, rows) in grids_of(study).items():
+        again = f"{name} was run with other points: run scripts/reproduce {study.name}"
+        assert len(rows) == spec.count(), again
+        points = [point for _ in spec.variants() for point in spec.records()]
+        for row, point in zip(rows, points, strict=True):
+            said = {"routine": point["routine"].decode(), "size": point["size"], "src_offset": point["src_offset"]}
+            said["dst_offset"] = point["dst_offset"]
+            # A column that is the same in all rows is left out.
+            assert all(row.get(column, str(value)) == str(value) for column, value in said.items()), again
+            assert row["ok"] == "True" and int(row["instructions"]) > 0
+            assert 0 <= int(row["cycles_min"]) <= int(row["cycles_median"])
+
+
+@pytest.mark.long
+@STUDIES
 def test_a_sample_of_every_grid_gives_the_committed_numbers(study: Study) -> None:
     pytest.importorskip("breakeven._engine")
     from breakeven.engines.embedded import EmbeddedEngine
@@ -40,32 +71,22 @@ def test_a_sample_of_every_grid_gives_the_committed_numbers(study: Study) -> Non
 
     find_data("guests", "riscv.elf")
     engine, differing = EmbeddedEngine(), []
-    grids = RESULTS / study.name / "grids.csv"
-    measured = {row["grid"]: row[MEASURED] for row in rows_of(grids)} if grids.is_file() else {}
-    stale = []
-    for name, (_, spec) in study.grids.items():
-        if not (RESULTS / study.name / f"data-{name}.csv").is_file():
-            continue  # a definition is committed before it runs for the first time
-        rows = rows_of(RESULTS / study.name / f"data-{name}.csv")
-        if measured[name] != measured_text(spec):
-            stale.append(name)
-        if stale:
-            continue
-        assert len(rows) == spec.count(), f"{name} was run with other points: run the study again"
+    grids = grids_of(study)
+    measured = {row["grid"]: row[MEASURED] for row in rows_of(RESULTS / study.name / "grids.csv")} if grids else {}
+    stale = [name for name, (spec, _) in grids.items() if measured[name] != measured_text(spec)]
+    if stale:
+        pytest.skip(f"run the study again: other numbers of measurements than now in {', '.join(stale)}")
+    for name, (spec, rows) in grids.items():
         variants, records = [machine for machine, _ in spec.variants()], spec.records()
         short = [i for i, row in enumerate(rows) if int(row["cycles_median"]) < LONGEST * spec.calls]
         for index in evenly_spaced(short, SAMPLE):
             variant, record = divmod(index, len(records))
             (result,) = unpack_results(engine.open(variants[variant]).run(records[record : record + 1].tobytes(), 1))
-            wanted = rows[index]
-            if (result.cycles_median, result.instructions) != (
-                int(wanted["cycles_median"]),
-                int(wanted["instructions"]),
-            ):
-                differing.append(f"{name}: {wanted}, now {result.cycles_median} cycles")
-    if stale:
-        pytest.skip(f"run the study again: other numbers of measurements than now in {', '.join(stale)}")
-    assert not differing
+            now, row = (result.cycles_median, result.instructions), rows[index]
+            if now != (int(row["cycles_median"]), int(row["instructions"])):
+                differing.append(f"{name}: {row}, now {now}")
+    again = f"results of {study.name} were computed by another engine: run scripts/reproduce {study.name}"
+    assert not differing, "\n".join([again, *differing])
 
 
 def test_the_page_of_all_verdicts_is_of_the_studies_as_they_are(tmp_path: Path) -> None:

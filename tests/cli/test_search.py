@@ -14,6 +14,7 @@ from breakeven.analysis.search import bisect, budget_of, search
 from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.sweeps.spec import SweepSpec
+from tests.tiers import long_after
 
 SIZES = list(range(1, 2049))
 #: cycles at 1 to 2048 bytes, as differences from size to size (scripts/search_grids): five routines on u74 in three
@@ -28,10 +29,9 @@ GRID = {
 SINGLE_SIZES = "broadwell x64-copy-erms 3 0"
 U74 = [name for name in GRID if name.startswith("rv-")]
 X86 = [name for name in GRID if name not in U74]
-PAIRS = [
-    *(pair for pair in itertools.combinations(U74, 2) if pair[0].split()[1:] == pair[1].split()[1:]),
-    *zip(X86[::2], X86[1::2], strict=True),
-]
+U74_PAIRS = [pair for pair in itertools.combinations(U74, 2) if pair[0].split()[1:] == pair[1].split()[1:]]
+#: the quick searches first
+X86_PAIRS = list(zip(X86[::2], X86[1::2], strict=True))[::-1]
 
 
 def outline(found):
@@ -53,7 +53,7 @@ def searched(curves, sizes=SIZES, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair)
+@pytest.mark.parametrize("pair", [*long_after(1, U74_PAIRS), *long_after(1, X86_PAIRS)], ids=str)
 def test_every_change_of_the_full_grid_is_found_with_a_tenth_of_its_points(pair) -> None:
     curves = {name: GRID[name] for name in pair}
     found = searched(curves)
@@ -79,7 +79,7 @@ def sawtooth(random, sizes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", long_after(2, range(12)))
 def test_synthetic_sawtooths(seed) -> None:
     random = np.random.default_rng(seed)
     curves = {"a": sawtooth(random, SIZES), "b": sawtooth(random, SIZES)}
@@ -98,7 +98,7 @@ def test_a_small_grid_is_probed_whole_and_a_budget_is_kept() -> None:
     found = searched(curves, sizes)
     assert found.probed == list(range(19))
     assert found.certain
-    assert len(searched({name: GRID[name] for name in PAIRS[0]}, budget=60).probed) == 60
+    assert len(searched({name: GRID[name] for name in U74_PAIRS[0]}, budget=60).probed) == 60
     assert (budget_of(10), budget_of(2048), budget_of(100_000)) == (10, 204, 1500)
 
 

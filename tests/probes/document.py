@@ -1,22 +1,45 @@
-"""Writes the generated part of docs/presets-x86.md: every x86 preset's probes beside the rows of uarch.csv.
+"""The page docs/presets-x86.md: every x86 preset's probes beside the rows of uarch.csv.
 
-`python -m tests.probes.document` (scripts/presets-x86) measures all presets; with names only theirs, which it also
-prints: the others' parts stay as they are.
+What the presets do is read from the baseline (tests/data/identity), which `scripts/identity --update` measures;
+`scripts/docs --update` writes the page.
 """
 
 from __future__ import annotations
 
-import sys
+import csv
 from functools import cache
 from pathlib import Path
 
 from breakeven.config.provenance import CALIBRATED
 from breakeven.machine.presets import list_presets, load_machine
-from tests.probes.comparison import PRESETS, Comparison, Sourced, comparison
-from tests.probes.x86 import PROBES, Machine
+from tests.probes.comparison import PRESETS, Comparison, RowError, Sourced, comparison
+from tests.probes.x86 import PROBES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "presets-x86.md"
-MARKER = "<!-- From here on written by scripts/presets-x86. -->\n"
+REPO = Path(__file__).resolve().parents[2]
+PAGE = REPO / "docs" / "presets-x86.md"
+MARKER = "<!-- From here on written by scripts/docs from tests/data/identity/cycles.csv. -->\n"
+
+
+@cache
+def kept() -> dict[str, dict[str, float]]:
+    """Preset -> probe -> what it comes to, by the baseline."""
+    found: dict[str, dict[str, float]] = {}
+    with (REPO / "tests/data/identity/cycles.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            preset, _, kind = row["group"].partition(" ")
+            if kind == "probes" and row["run"] != "machine":
+                found.setdefault(preset, {})[row["run"]] = float(row["cycles"])
+    return found
+
+
+def modelled(row: Sourced) -> float:
+    """What a row's probe comes to on its preset."""
+    try:
+        return kept()[row.preset][row.probe]
+    except KeyError:
+        raise RowError(
+            f"{row.preset}: {row.probe} is not measured: run scripts/identity --update {row.preset}"
+        ) from None
 
 
 def shown(value: float) -> str:
@@ -59,12 +82,10 @@ def line(row: Sourced, used: str, measured: float) -> str:
 
 def section(said: Comparison) -> str:
     """A preset's part of the page."""
-    machine = Machine(said.preset)
-    measured = [(row, PROBES[row.probe].model(machine)) for row in said.rows]
     lines = [f"## {said.preset}\n{said.what}. Not modelled: {said.not_modelled}.\n"]
     lines += ["| row | unit | sourced | sure | used | preset |", "|---|---|---:|---|---|---:|"]
-    lines += [line(row, use(said, row), value) for row, value in measured]
-    notes = [f"- {named(row.probe)}: {row.because}." for row, _ in measured if row.because]
+    lines += [line(row, use(said, row), modelled(row)) for row in said.rows]
+    notes = [f"- {named(row.probe)}: {row.because}." for row in said.rows if row.because]
     notes += [f"- `{row}` is not probed: {why}." for row, why in said.left_out.items()]
     return "\n".join(lines) + "\n" + ("\n" + "\n".join(notes) + "\n" if notes else "")
 
@@ -77,28 +98,7 @@ def probes() -> str:
     )
 
 
-def parts() -> dict[str, str]:
-    """The generated part of the page, by heading."""
-    generated = PAGE.read_text(encoding="utf-8").partition(MARKER)[2]
-    return {part.partition("\n")[0]: f"## {part}" for part in generated.removeprefix("\n").split("## ") if part.strip()}
-
-
-def stored(preset: str) -> dict[str, tuple[str, float]]:
-    """What the page has on a preset: by row, what is sourced and what the preset did."""
-    rows = [line.strip("| ").split(" | ") for line in parts().get(preset, "").splitlines() if line.startswith("| ")]
-    return {cells[0]: (cells[2].strip(), float(cells[-1].removesuffix(" *"))) for cells in rows[1:]}
-
-
-def main() -> None:
-    names = sys.argv[1:]
-    measured = {name: section(comparison(name)) for name in names or PRESETS}
-    if names:
-        print("\n".join(measured.values()))
-    kept = {name: text.rstrip("\n") + "\n" for name, text in parts().items() if names and name in PRESETS}
-    sections = (text for _, text in sorted({**kept, **measured}.items()))
+def page() -> str:
+    """The page as it should be: its head is written by hand."""
     head = PAGE.read_text(encoding="utf-8").partition(MARKER)[0]
-    PAGE.write_text("\n".join([head + MARKER, *sections, probes()]), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    return "\n".join([head + MARKER, *(section(comparison(preset)) for preset in PRESETS), probes()])
