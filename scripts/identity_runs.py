@@ -194,7 +194,7 @@ def run_points(machine: str, described: tuple[str, str]) -> Group:
 
 
 def studies() -> list[Study]:
-    from breakeven.studies.study import find_studies
+    from breakeven.studies.finding import find_studies
 
     return find_studies([])
 

@@ -30,6 +30,7 @@ from .guest_points import (
     assert_right,
     point,
 )
+from .tiers import some_or_all
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -83,9 +84,10 @@ def test_the_routines_of_the_study_are_there():
     }  # fmt: skip
 
 
+@some_or_all(7)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", NAMES)
-def test_right_at_every_size_and_offset(name, policy):
+def test_right_at_every_size_and_offset(name, policy, every):
     records = [point(name, size, src, dst, seed=size) for size in range(257) for src, dst in offsets(name)]
     # Around a page boundary that lies 100 bytes into the copy.
     records += [
@@ -93,6 +95,7 @@ def test_right_at_every_size_and_offset(name, policy):
         for size in (4095, 4096, 4097)
         for src, dst in offsets(name)
     ]
+    records = records[::every]
     assert_right(records, run_table(records, policy))
 
 
@@ -111,9 +114,10 @@ def test_nothing_beyond_the_last_byte_is_needed(name, policy):
     assert_right(records, run_table(records, policy))
 
 
+@some_or_all(5)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", USER_COPIES)
-def test_user_copy_survives_a_fault_at_every_byte(name, policy):
+def test_user_copy_survives_a_fault_at_every_byte(name, policy, every):
     records = []
     for size in (1, 7, 8, 30, 71, 72, 73, 136, 200):
         for other in range(8):
@@ -127,6 +131,7 @@ def test_user_copy_survives_a_fault_at_every_byte(name, policy):
             start = (PAGE - k) % PAGE
             records.append(point(name, size, start, k % 8, fault_at=k, seed=k))
             records.append(point(name, size, k % 8, start, fault_at=k | FAULT_IN_DESTINATION, seed=k))
+    records = records[::every]
     results = run_table(records, policy)
     assert_right(records, results)
     # Something was left out every time, and never more than a turn of eight words too much.

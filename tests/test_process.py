@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from breakeven.machine.process import emulated
+from tests.tiers import long_after
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,7 @@ RUNS = [
     ("riscv-glibc", "o3"),
     ("x86-glibc", "x86_timing"),
     ("x86-glibc-pie", "x86_minor"),
-    ("x86-musl", "x86_o3"),
+    pytest.param("x86-musl", "x86_o3", marks=pytest.mark.long),
 ]
 
 
@@ -89,7 +90,12 @@ def processes(request, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, b
 
 @pytest.mark.parametrize(
     ("library", "machine"),
-    [("riscv-glibc", "atomic"), ("riscv-glibc", "o3"), ("x86-glibc", "x86_minor"), ("x86-musl", "x86_o3")],
+    [
+        ("riscv-glibc", "atomic"),
+        pytest.param("riscv-glibc", "o3", marks=pytest.mark.long),
+        ("x86-glibc", "x86_minor"),
+        pytest.param("x86-musl", "x86_o3", marks=pytest.mark.long),
+    ],
 )
 def test_processes_and_signals_are_as_natively(library: str, machine: str, processes, tmp_path: Path) -> None:
     name, output, status = processes
@@ -101,7 +107,7 @@ def test_processes_and_signals_are_as_natively(library: str, machine: str, proce
     assert m.stderr() == b"" and list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("machine", ["x86_timing", "x86_o3"])
+@pytest.mark.parametrize("machine", long_after(1, ["x86_timing", "x86_o3"]))
 def test_a_database_is_written_as_natively(machine: str, tmp_path: Path) -> None:
     """Debian's SQLite: journals, locks, and files that are the same byte for byte."""
     path = PROGRAMS / "database-x86-glibc"

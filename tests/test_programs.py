@@ -14,12 +14,13 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.parametrize("words", [["sed"], pytest.param([], marks=pytest.mark.long)])
 @pytest.mark.parametrize("machine", ["x86_atomic"])
-def test_every_line_is_as_on_this_host(machine: str) -> None:
+def test_every_line_is_as_on_this_host(machine: str, words: list[str]) -> None:
     pytest.importorskip("breakeven._engine")
     if platform.machine() != "x86_64" or not (shutil.which("busybox") and shutil.which("bash-static")):
         pytest.skip("no static busybox or bash for this host (scripts/setup --test-tools)")
-    command = [sys.executable, ROOT / "scripts/applets", "-m", machine, "--no-usage"]
+    command = [sys.executable, ROOT / "scripts/applets", "-m", machine, "--no-usage", *words]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout
     assert f" lines as on this host ({machine})" in done.stdout

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(1800)]
 
 REPO = Path(__file__).resolve().parent.parent
 GUESTS = {"riscv.elf", "x86.elf", "load-to-use-riscv.elf", "load-to-use-x86.elf"}

@@ -16,7 +16,7 @@ def flags(**given: str) -> list[str]:
     """The compiler's flags that a build gets."""
     kept = {name: value for name, value in os.environ.items() if name not in ("RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS")}
     done = subprocess.run(
-        [REPO / "scripts/with-profile", *PRINT],
+        [REPO / "scripts/with-profile", "release", *PRINT],
         env=kept | given,
         capture_output=True,
         text=True,
@@ -31,7 +31,10 @@ def test_without_a_profile_the_build_is_as_it_would_be():
     assert flags(BREAKEVEN_PROFILE="off", CARGO_ENCODED_RUSTFLAGS="-Cdebuginfo=2") == ["-Cdebuginfo=2"]
 
 
-@pytest.mark.skipif(not list(REPO.glob("target/profile/*.profdata")), reason="the engine was built without a profile")
+PROFILES = list(REPO.glob("target/profile/release-*.profdata"))
+
+
+@pytest.mark.skipif(not PROFILES, reason="the engine was built without a profile")
 def test_the_profile_comes_behind_the_flags_that_the_user_gives():
     user, separate, profile, quiet = flags(RUSTFLAGS="-Cdebuginfo=2 -Copt-level=3")
     assert (user, separate) == ("-Cdebuginfo=2", "-Copt-level=3")
@@ -40,5 +43,6 @@ def test_the_profile_comes_behind_the_flags_that_the_user_gives():
 
 
 def test_a_failing_build_fails():
-    done = subprocess.run([REPO / "scripts/with-profile", "false"], env=os.environ | {"BREAKEVEN_PROFILE": "off"})
+    command = [REPO / "scripts/with-profile", "release", "false"]
+    done = subprocess.run(command, env=os.environ | {"BREAKEVEN_PROFILE": "off"})
     assert done.returncode == 1

@@ -62,9 +62,9 @@ def reproduce(
     is at; `on_report`: called with each outcome and its report as soon as that is written.
     """
     from breakeven.studies.ahead import run_studies
+    from breakeven.studies.finding import find_studies, founding_studies
     from breakeven.studies.report import check_reports, write_report
     from breakeven.studies.results_page import write_results_page
-    from breakeven.studies.study import find_studies, founding_studies
 
     if every and studies:
         raise UserError("either all studies or those named: leave out --all or the names")

@@ -214,7 +214,7 @@ def is_study(source: str) -> bool:
 def study_parts(folder: Path) -> tuple[str, list[Part]]:
     """The title and the tables of a study's report; what a table leaves out as constant comes from the study that the
     folder is called after."""
-    from breakeven.studies.study import find_studies
+    from breakeven.studies.finding import find_studies
 
     (study,) = find_studies([folder.resolve().name])
     command = f"breakeven reproduce {study.name}"

@@ -16,6 +16,7 @@ from breakeven.errors import UserError
 from breakeven.files.data import find_data
 from breakeven.routine.object_files import Library
 from breakeven.routine.registry import user_files
+from tests.tiers import long_after
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +101,7 @@ def compiled(tmp_path, monkeypatch):
     return call
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("name", long_after(1, LIBRARIES))
 def test_a_librarys_own_copy_keeps_the_contract(compiled, name):
     file, package, symbol, defines, isa, extensions = LIBRARIES[name]
     if not Path(file).is_file():
@@ -166,7 +167,7 @@ def test_what_a_library_chooses_at_start_up_is_named(compiled):
         api.add(GLIBC_X86, symbol="memcopy")
 
 
-@pytest.mark.parametrize("isa", ["x86", "riscv"])
+@pytest.mark.parametrize("isa", long_after(1, ["x86", "riscv"]))
 def test_a_function_comes_with_what_it_reaches_and_no_more(compiled, isa):
     far, helper = compiled("far", FAR, isa), compiled("helper", HELPER, isa)
     with pytest.raises(UserError, match="far.o holds several functions .far, other.: name one with --symbol"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from breakeven.routine.registry import user_files
+from tests.tiers import long_after
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +65,7 @@ def ok(breakeven, monkeypatch, tmp_path: Path) -> Callable[..., str]:
     return call
 
 
-@pytest.mark.parametrize("options", [(), ("--needs", "avx512")])
+@pytest.mark.parametrize("options", long_after(1, [(), ("--needs", "avx512")]))
 def test_a_function_with_avx512_is_added_and_runs(ok, breakeven, tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "wide.c").write_text(C_COPY.replace("WHEN", "1"))
     said = ok("add", "wide.c", "--isa", "x86", *options)
@@ -76,6 +77,7 @@ def test_a_function_with_avx512_is_added_and_runs(ok, breakeven, tmp_path: Path,
     assert "needs AVX-512, which this machine lacks: add --set cpu.isa.enable_avx512=true" in refused.stderr
 
 
+@pytest.mark.long
 def test_avx512_that_never_runs_is_no_need(ok, tmp_path: Path) -> None:
     (tmp_path / "wide.c").write_text(C_COPY.replace("WHEN", "n > 1ul << 40"))
     ok("add", "wide.c", "--isa", "x86")
@@ -100,6 +102,7 @@ def test_an_undefined_instruction_is_not_taken_for_avx512(ok, breakeven, tmp_pat
     assert "wide traps at size 70, source offset 0, destination offset 0: invalid opcode" in refused.stderr
 
 
+@pytest.mark.long
 def test_glibcs_copy_with_avx512_is_added_as_it_is(ok) -> None:
     archive = Path("/usr/lib/x86_64-linux-gnu/libc.a")
     if not archive.is_file():

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from breakeven.errors import UserError
+from breakeven.studies import finding
 from breakeven.studies import study as st
 from breakeven.studies.blind import First, first_verdicts, keep_first
 from breakeven.studies.ledger import BLIND as BLIND_IN_LEDGER
@@ -132,7 +133,7 @@ def test_first_verdicts_are_kept_once(tmp_path: Path) -> None:
 
 def test_a_winner_is_judged_over_the_points_of_both() -> None:
     """Matched by size and offsets; a lead below 1 % wins nothing."""
-    (study,) = st.find_studies(["fsrm2026"])
+    (study,) = finding.find_studies(["fsrm2026"])
     won = study.judge.__globals__["won"]
     row = {"judge": "winner", "over": ["g", "slow", {}], "under": ["g", "fast", {}]}
 
@@ -155,7 +156,7 @@ def test_a_winner_is_judged_over_the_points_of_both() -> None:
 
 def test_tables2026_judges_as_it_was_defined(fake) -> None:
     """On a made-up machine: each way of judging, and a refusal where the tolerances of all studies have changed."""
-    (study,) = st.find_studies(["tables2026"])
+    (study,) = finding.find_studies(["tables2026"])
     verdict = study.judge.__globals__["verdict"]
     rows = study.judge.__globals__["ROWS"]
     published = st.load_claims("tables2026")

@@ -19,7 +19,7 @@ from breakeven.output import console
 from breakeven.points.engine import Identity, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
-from breakeven.studies import ahead, report
+from breakeven.studies import ahead, finding, report
 from breakeven.studies import study as st
 from breakeven.studies.ahead import run_studies
 from breakeven.sweeps.spec import SweepSpec
@@ -71,10 +71,10 @@ def test_what_cannot_be_meant_is_refused_before_anything_runs(asked: list[list[s
 
 
 def test_every_study_has_a_question_and_a_claim_that_stands_for_it() -> None:
-    listed = [study.name for study in st.find_studies([])]
-    assert [row["study"] for row in st._listed()][:5] == FIVE == st.founding_studies()
-    assert {row["study"] for row in st._listed()} == set(listed) and len(listed) == 11
-    for study in st.find_studies([]):
+    listed = [study.name for study in finding.find_studies([])]
+    assert [row["study"] for row in finding._listed()][:5] == FIVE == finding.founding_studies()
+    assert {row["study"] for row in finding._listed()} == set(listed) and len(listed) == 11
+    for study in finding.find_studies([]):
         assert study.question.endswith("?") and len(study.question) <= 90, study.name
         assert study.headline in st.load_claims(study.name), study.name
         assert study.answer is not None or study.name not in FIVE
@@ -93,7 +93,7 @@ def copy_engine(fake, past: int):
 
 
 def test_an_answer_follows_the_numbers_of_the_run(fake) -> None:
-    (study,) = st.find_studies(["copydd2009"])
+    (study,) = finding.find_studies(["copydd2009"])
     won, lost = (st.run_study(study, copy_engine(fake, past)) for past in (8, 32))
     assert won.answer == "From 256 bytes on; at 128 KiB the copy past the caches is 2.00 times as fast."
     assert lost.answer == "From no size on; at 128 KiB the copy past the caches is 0.50 times as fast."
@@ -108,7 +108,7 @@ def test_an_answer_follows_the_numbers_of_the_run(fake) -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_table_at_the_end_fits_the_terminal(fake, monkeypatch, capsys, width: int) -> None:
-    (study,) = st.find_studies(["copydd2009"])
+    (study,) = finding.find_studies(["copydd2009"])
     outcome = st.run_study(study, copy_engine(fake, 8))
     monkeypatch.setattr(console, "terminal_width", lambda: width)
     done = [(outcome, Path("results/copydd2009/README.md"))] * 2

@@ -17,7 +17,7 @@ from tests.cli.conftest import _engine_is_built
 pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
 
 MINE = """
-import minor
+from machines import minor
 from pathlib import Path
 NAME, DESCRIPTION, ISA = "mine", "counts its executions", "riscv"
 def machine(**options):

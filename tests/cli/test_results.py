@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from breakeven.files.data import find_data
+from breakeven.studies.finding import find_studies
 from breakeven.studies.report import markdown_table, measured_text
 from breakeven.studies.results_page import write_results_page
-from breakeven.studies.study import Study, find_studies
+from breakeven.studies.study import Study
 from breakeven.sweeps.spec import SweepSpec
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

@@ -9,6 +9,7 @@ from breakeven.errors import UserError
 from breakeven.files.data import find_data
 from breakeven.points.engine import Routine
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies import finding
 from breakeven.studies import study as st
 from breakeven.studies.report import first_sentence, markdown_table, render, write_report
 from breakeven.sweeps.spec import SweepSpec
@@ -184,11 +185,11 @@ def test_every_claim_needs_a_verdict(fake):
 
 def test_unknown_study_has_near_matches():
     with pytest.raises(UserError, match="did you mean 'tsukamoto2021'"):
-        st.find_studies(["tsukamoto2012"])
+        finding.find_studies(["tsukamoto2012"])
 
 
 def test_shipped_studies_load_and_their_claims_exist():
-    studies = st.find_studies([])
+    studies = finding.find_studies([])
     assert "tsukamoto2021" in [study.name for study in studies]
     for study in studies:
         assert st.load_claims(study.name)
@@ -207,7 +208,7 @@ def test_shipped_studies_load_and_their_claims_exist():
 )
 def test_predictions_run_to_their_report(name, left_out, judged, tmp_path, fake):
     """On a made-up machine, so that a definition can be tried before it is simulated."""
-    (study,) = st.find_studies([name])
+    (study,) = finding.find_studies([name])
 
     class Engine(fake):
         def open(self, machine):
@@ -259,7 +260,7 @@ def test_shipped_study_runs_to_its_report(tmp_path, fake):
             session.run = with_instructions
             return session
 
-    (study,) = st.find_studies(["tsukamoto2021"])
+    (study,) = finding.find_studies(["tsukamoto2021"])
     outcome = st.run_study(study, Engine(made_up))
     assert {v.claim for v in outcome.verdicts} == set(st.load_claims("tsukamoto2021"))
     verdicts = {v.claim: v.verdict for v in outcome.verdicts}

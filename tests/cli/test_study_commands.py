@@ -12,7 +12,8 @@ from breakeven.cli import load
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.ranges import ranges_text
 from breakeven.studies import commands
-from breakeven.studies.study import Study, find_studies
+from breakeven.studies.finding import find_studies
+from breakeven.studies.study import Study
 from breakeven.sweeps.spec import SweepSpec
 
 BOTH = ["rv-byte", "rv-word"]

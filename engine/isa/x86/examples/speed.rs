@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p breakeven-x86 --example speed [million instructions]`
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/x86/common/mod.rs"]
 mod common;
 
 use std::time::Instant;

@@ -1,7 +1,7 @@
-//! `x86_decode_execute` for libFuzzer; `tests/front_end` runs the same for some seconds without it.
+//! `x86_decode_execute` for libFuzzer; `tests/x86/front_end` runs the same for some seconds without it.
 #![no_main]
 
-#[path = "../../tests/common/mod.rs"]
+#[path = "../../tests/x86/common/mod.rs"]
 mod common;
 #[path = "../../tests/fuzz/x86_decode_execute.rs"]
 mod target;

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::state::{Outcome, State, CODE, CODE_LEN, DATA, DATA_LEN};
+use super::state::{Outcome, State, CODE, CODE_LEN, DATA, DATA_LEN};
 
 pub const CTX: u64 = 0x5000_0000;
 const OUT: usize = 1024;

@@ -1,7 +1,5 @@
-//! The front end's tests, one binary: the front end is compiled for their bus once.
+//! Decoding, micro-ops, wrong paths, known paths and system instructions.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod crack;
 mod extensions;
 mod fuzz_target;

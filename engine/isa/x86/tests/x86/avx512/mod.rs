@@ -2,25 +2,23 @@
 //! vector, opmask and general registers, flags, a window of memory and the fault, if there was one. The window ends at a page
 //! that is not present, so that elements which a mask leaves out lie there, too.
 //!
-//! `cargo test` compares with stored results (`bochs.bin`). `BREAKEVEN_BOCHS=1 cargo test -p breakeven-x86 --test avx512` runs
+//! `cargo test` compares with stored results (`bochs.bin`). `BREAKEVEN_BOCHS=1 cargo test -p breakeven-x86 --test x86 avx512` runs
 //! Bochs (Debian's package `bochs`, 2.7, as a Skylake-X); `BREAKEVEN_BOCHS=record` writes its results; `BREAKEVEN_BOCHS_SEED` starts
 //! elsewhere.
 
 mod bochs;
-#[path = "../common/mod.rs"]
-mod common;
 mod computed;
 mod program;
 
-use breakeven_base::{FrontEnd, PhysMem, StepResult, SysEffect};
+use self::program::{Program, CASES, LOG, PROGRAM};
+use crate::common::{now, Machine, TestBus};
+use breakeven_base::{FrontEnd, StepResult, SysEffect};
 use breakeven_x86::{X86Config, X86FrontEnd};
-use common::{now, Machine, TestBus};
-use program::{Program, CASES, LOG, PROGRAM};
 
 const SEED: u64 = 0x2545_f491_4f6c_dd1d;
 
 fn machine(image: &[u8]) -> Machine {
-    let mut bus = TestBus { ram: PhysMem::new(0, 32 << 20).expect("maps"), pseudo: Vec::new(), printed: Vec::new() };
+    let mut bus = TestBus::new(32 << 20);
     X86FrontEnd::boot(&mut bus);
     let fe = X86FrontEnd::new(&X86Config { reset_pc: PROGRAM, ..X86Config::default() }).expect("a good configuration");
     let mut m = Machine { fe, bus, step: breakeven_base::Step::default() };
@@ -67,7 +65,7 @@ fn engine_agrees_with_bochs() {
     };
     if setting == "record" {
         let bytes: Vec<u8> = want.iter().flat_map(|v| v.to_le_bytes()).collect();
-        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/avx512/bochs.bin"), bytes).expect("writes");
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/x86/avx512/bochs.bin"), bytes).expect("writes");
     }
     assert_eq!(program.cases.len(), CASES);
     assert!(program.near_the_end > CASES / 20, "{} may fault", program.near_the_end);

@@ -6,7 +6,7 @@ use iced_x86::{
     Register,
 };
 
-use crate::state::{Random, State, CODE, DATA, DATA_LEN};
+use super::state::{Random, State, CODE, DATA, DATA_LEN};
 
 /// One instruction and the state it runs in.
 pub struct Case {
@@ -411,7 +411,7 @@ fn defined_flags(ins: &Instruction) -> u64 {
     match ins.mnemonic() {
         // Counts beyond the operand's width leave CF undefined.
         Shl | Sal | Shr | Sar => mask & !(1 << 4),
-        _ => mask & !crate::latitude::undefined_flags(ins),
+        _ => mask & !super::latitude::undefined_flags(ins),
     }
 }
 

@@ -17,6 +17,12 @@ pub struct TestBus {
     pub printed: Vec<u8>,
 }
 
+impl TestBus {
+    pub fn new(bytes: u64) -> TestBus {
+        TestBus { ram: PhysMem::new(0, bytes).expect("maps"), pseudo: Vec::new(), printed: Vec::new() }
+    }
+}
+
 impl Bus for TestBus {
     fn ram(&self) -> &PhysMem {
         &self.ram
@@ -91,8 +97,7 @@ pub fn assemble(at: u64, f: impl FnOnce(&mut CodeAssembler) -> Result<(), iced_x
 
 impl Machine {
     pub fn with(config: &X86Config) -> Machine {
-        let mut bus =
-            TestBus { ram: PhysMem::new(0, 16 << 20).expect("maps"), pseudo: Vec::new(), printed: Vec::new() };
+        let mut bus = TestBus::new(16 << 20);
         X86FrontEnd::boot(&mut bus);
         let mut fe = X86FrontEnd::new(config).expect("a good configuration");
         fe.set_gpr(4, STACK);

@@ -1,6 +1,6 @@
 //! Single instructions on the host CPU and in the engine: registers, defined flags, memory and faults must be the same.
 //!
-//! `cargo test` executes 100 000; `BREAKEVEN_HOST_CASES=1000000 cargo test --release -p breakeven-x86 --test host` as
+//! `cargo test` executes 100 000; `BREAKEVEN_HOST_CASES=1000000 cargo test --release -p breakeven-x86 --test x86 host` as
 //! many as it says. `BREAKEVEN_HOST_SEED` starts elsewhere; `BREAKEVEN_HOST_ONLY=Paddb` keeps to codes with that name.
 //! On a host that cannot run them the engine is compared with stored results of one that could (`vectors.bin`; written
 //! with `BREAKEVEN_HOST_RECORD=1`).
@@ -12,10 +12,10 @@ mod latitude;
 mod native;
 mod state;
 
-use engine::Engine;
-use generate::{case, codes, Case};
+use self::engine::Engine;
+use self::generate::{case, codes, Case};
+use self::state::{Outcome, Random, CODE, CODE_LEN, DATA, DATA_LEN};
 use iced_x86::Code;
-use state::{Outcome, Random, CODE, CODE_LEN, DATA, DATA_LEN};
 
 const VECTORS: usize = 8192;
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -234,7 +234,7 @@ fn engine_and_host_agree() {
     }
     if record {
         let bytes: Vec<u8> = vectors.iter().flat_map(|v| v.to_le_bytes()).collect();
-        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/host/vectors.bin"), bytes).expect("writes");
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/x86/host/vectors.bin"), bytes).expect("writes");
     }
     eprintln!("{} codes, {ran} instructions, {faults} of them faulting; differing codes: {}", codes.len(), wrong.len());
     assert!(record || ran == total, "{ran} instructions of {total}");

@@ -1,4 +1,4 @@
-//! What the comparison with the host CPU (`tests/host`) leaves out of the extensions: state that it does not carry, the
+//! What the comparison with the host CPU (`host`) leaves out of the extensions: state that it does not carry, the
 //! memory kinds of cache control, and that an instruction is there exactly when CPUID says so.
 
 use crate::common::{assemble, exit, load_tables, Machine, CODE};

@@ -1,60 +1,18 @@
 //! Runs one instruction in the engine, under page tables that map the test's data and code pages and nothing else.
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{
-    Bus, BusError, Cycle, FrontEnd, Now, PhysMem, PseudoOutcome, Step, StepResult, SysEffect, Tick, UopFlags,
-};
+use breakeven_base::{Cycle, FrontEnd, Now, Step, StepResult, SysEffect, Tick, UopFlags};
 use breakeven_x86::{X86Config, X86FrontEnd, BOOT_TABLES};
 
-use crate::state::{Outcome, State, CODE, CODE_LEN, DATA, DATA_LEN};
+use super::state::{Outcome, State, CODE, CODE_LEN, DATA, DATA_LEN};
+use crate::common::TestBus;
 
 const DATA_AT: u64 = 0x1_0000;
 const CODE_AT: u64 = 0x2_0000;
 
-pub struct Ram(pub PhysMem);
-
-impl Bus for Ram {
-    fn ram(&self) -> &PhysMem {
-        &self.0
-    }
-    fn ram_mut(&mut self) -> &mut PhysMem {
-        &mut self.0
-    }
-    fn device_read(&mut self, paddr: u64, size: u16, _now: Tick) -> Result<u64, BusError> {
-        Err(BusError { paddr, size })
-    }
-    fn device_write(&mut self, paddr: u64, size: u16, _value: u64, _now: Tick) -> Result<SysEffect, BusError> {
-        Err(BusError { paddr, size })
-    }
-    fn is_device(&self, _paddr: u64) -> bool {
-        false
-    }
-    fn is_uncacheable(&self, _paddr: u64) -> bool {
-        false
-    }
-    fn irq_deadline(&self) -> Tick {
-        Tick::MAX
-    }
-    fn irq_lines(&self, _now: Tick) -> u64 {
-        0
-    }
-    fn timer(&self, _now: Tick) -> u64 {
-        0
-    }
-    fn pseudo_op(
-        &mut self,
-        _func: u8,
-        _args: [u64; 6],
-        _now: Now,
-        _translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
-    ) -> PseudoOutcome {
-        PseudoOutcome::Unknown
-    }
-}
-
 pub struct Engine {
     fe: X86FrontEnd,
-    bus: Ram,
+    bus: TestBus,
     step: Step,
     /// An access of the last instruction stepped lay in the code's pages, where the host has its runner's bytes, too.
     pub in_code: bool,
@@ -62,11 +20,11 @@ pub struct Engine {
 
 impl Engine {
     pub fn new() -> Engine {
-        let mut bus = Ram(PhysMem::new(0, 1 << 20).expect("RAM maps"));
+        let mut bus = TestBus::new(1 << 20);
         X86FrontEnd::boot(&mut bus);
         let mut fe = X86FrontEnd::new(&X86Config::default()).expect("default configuration");
         fe.enable_avx();
-        let mut put = |at: u64, v: u64| bus.0.write::<u64>(at, v).expect("in RAM");
+        let mut put = |at: u64, v: u64| bus.ram.write::<u64>(at, v).expect("in RAM");
         // Root, directory pointers, one directory and one table for each region.
         let tables = BOOT_TABLES + 0x1000;
         for k in 0..512 {
@@ -86,7 +44,7 @@ impl Engine {
     }
 
     pub fn run(&mut self, s: &State, at: u64, code: &[u8], memory: &mut [u8], fast: bool) -> Outcome {
-        let ram = &mut self.bus.0;
+        let ram = &mut self.bus.ram;
         ram.slice_mut(DATA_AT, DATA_LEN as u64).expect("in RAM").copy_from_slice(memory);
         let to = ram.slice_mut(CODE_AT + (at - CODE), code.len() as u64).expect("in RAM");
         to.copy_from_slice(code);
@@ -119,7 +77,7 @@ impl Engine {
         }
         r.flags = fe.rflags();
         r.mxcsr = fe.mxcsr();
-        memory.copy_from_slice(self.bus.0.slice(DATA_AT, DATA_LEN as u64).expect("in RAM"));
+        memory.copy_from_slice(self.bus.ram.slice(DATA_AT, DATA_LEN as u64).expect("in RAM"));
         let next = if fault == 0 { fe.pc() } else { 0 };
         Outcome { state: r, fault, next, address }
     }

@@ -1,11 +1,11 @@
 //! The fuzz target for some seconds without libFuzzer, on parts of a guest and on what comes of changing them.
 
-#[path = "../../../../machine/tests/fuzz/mutated.rs"]
+#[path = "../../../../../machine/tests/fuzz/mutated.rs"]
 mod mutated;
-#[path = "../fuzz/x86_decode_execute.rs"]
+#[path = "../../fuzz/x86_decode_execute.rs"]
 mod x86_decode_execute;
 
-const GUEST: &[u8] = include_bytes!("../../../../../tests/data/gem5/micro.x86.elf");
+const GUEST: &[u8] = include_bytes!("../../../../../../tests/data/gem5/micro.x86.elf");
 /// Where the guest's code lies in its file.
 const CODE: std::ops::Range<usize> = 0x1000..0x214b;
 

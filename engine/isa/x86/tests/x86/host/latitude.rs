@@ -4,7 +4,7 @@
 
 use iced_x86::{Code, Instruction, Mnemonic};
 
-use crate::state::{Outcome, State};
+use super::state::{Outcome, State};
 
 /// Flags that are undefined although the operand's value would leave them alone: OF of a rotation through carry by more
 /// than one. (Where the count is a multiple of 9 or 17, some processors keep it.)

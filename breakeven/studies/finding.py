@@ -1,0 +1,63 @@
+"""Which studies there are: files in ``configs/studies/``, their questions in ``studies.csv`` beside them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from breakeven.errors import UserError, near
+from breakeven.files.data import find_data
+from breakeven.files.importing import importable
+from breakeven.studies.study import Study
+
+
+def _listed() -> list[dict[str, str]]:
+    """The rows of ``studies.csv``: what each study that ships asks, and which of its claims stands for it."""
+    with open(find_data("configs", "studies") / "studies.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def founding_studies() -> list[str]:
+    """The names of the studies that the project was founded on: those that run when none is named."""
+    return [row["study"] for row in _listed() if row["founding"] == "yes"]
+
+
+def find_studies(names: Sequence[str]) -> list[Study]:
+    """The studies named (or paths of study files); every one there is when none is named."""
+    folder = find_data("configs", "studies")
+    known = sorted(path.stem for path in folder.glob("*.py") if b"\nSTUDY = " in path.read_bytes())
+    paths = []
+    for name in names or known:
+        if name.endswith(".py"):
+            paths.append(Path(name))
+        elif name in known:
+            paths.append(folder / f"{name}.py")
+        else:
+            raise UserError(f"there is no study {name!r}{near(name, known, all_of='there are')}")
+    return [load_study(path) for path in paths]
+
+
+def load_study(path: Path) -> Study:
+    """The ``STUDY`` that a file defines."""
+    import runpy
+
+    if not path.is_file():
+        raise UserError(f"there is no study file {str(path)!r}")
+    try:
+        with importable(path.resolve().parent):
+            study = runpy.run_path(str(path)).get("STUDY")
+    except SystemExit as error:
+        raise UserError(f"{path} called sys.exit({error.code!r}): a study file only defines STUDY") from None
+    if not isinstance(study, Study):
+        raise UserError(f"{path} defines no STUDY")
+    if not study.question:
+        listed = next((row for row in _listed() if row["study"] == study.name), {})
+        study = replace(study, question=listed.get("question", ""), headline=listed.get("headline", study.headline))
+    if study.text is not None:
+        return study
+    try:
+        return replace(study, text=path.with_suffix(".md").read_text(encoding="utf-8"))
+    except OSError:
+        raise UserError(f"study {study.name} has no text: write {str(path.with_suffix('.md'))!r}") from None
