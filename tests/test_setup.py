@@ -12,7 +12,7 @@ import pytest
 
 REPO = Path(__file__).resolve().parent.parent
 #: what it needs of a system, as it is
-REAL = ("bash", "cat", "cut", "dirname", "env", "grep", "sed", "sha256sum", "sort", "tail")
+REAL = ("bash", "cat", "chmod", "cut", "dirname", "env", "grep", "sed", "sha256sum", "sort", "tail")
 #: what each program says where all is well
 STAND_INS = {
     "gcc": "", "git": "", "riscv64-unknown-elf-gcc": "", "x86_64-linux-gnu-gcc": "", "python3": "", "apt-get": "",
@@ -35,6 +35,7 @@ class Checkout:
             self.program(name, said)
         for name in ("pip", "uv", "scons"):
             self.program(name, "", folder=self.environment)
+        self.program("python", str(folder), folder=self.environment)
 
     def program(self, name: str, said: str, status: int = 0, folder: Path | None = None) -> None:
         path = (folder or self.programs) / name
@@ -73,6 +74,8 @@ def test_all_is_there(checkout: Checkout) -> None:
     assert "uv" not in checkout.called
     assert checkout.run("--no-engine").returncode == 0
     assert "scons -Q -s guests" in checkout.called
+    assert (checkout.folder / "breakeven.pth").read_text() == f"{checkout.folder}\n"
+    assert "from breakeven.entry import main" in (checkout.environment / "breakeven").read_text()
 
 
 def test_a_missing_compiler_without_a_network(checkout: Checkout) -> None:
