@@ -22,6 +22,8 @@ from .guest_points import (
 )
 from .tiers import some_or_all
 
+pytestmark = pytest.mark.slow
+
 _engine = pytest.importorskip("breakeven._engine")
 
 #: a copy that goes forwards by bytes, and a set, of each instruction set

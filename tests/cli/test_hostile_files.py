@@ -21,6 +21,8 @@ from tests.cli.test_report import HOSTILE, table
 from tests.cli.test_sweep_file import EXAMPLE
 from tests.tiers import long_after
 
+pytestmark = pytest.mark.slow
+
 TABLES, TEXTS = (int(os.environ.get("BREAKEVEN_HOSTILE", default)) for default in (800, 4500))
 #: cases of one test, and how many tests of each kind are not long
 BATCH, STAY = 100, 1

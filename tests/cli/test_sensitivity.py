@@ -17,6 +17,8 @@ from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
 from breakeven.sweeps.spec import SweepSpec
 
+pytestmark = pytest.mark.slow
+
 U74 = MachineSpec("u74")
 #: what the model below goes by: an assumed value and a sourced one, that `u74` has
 DELAY, WIDTH = "cpu.executeBranchDelay", "cpu.executeCommitLimit"

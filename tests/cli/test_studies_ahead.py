@@ -25,6 +25,8 @@ from breakeven.studies.ahead import AheadEngine, run_studies
 from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import _engine_is_built
 
+pytestmark = pytest.mark.slow
+
 BOTH = ["slow", "fast"]
 
 

@@ -16,6 +16,8 @@ from breakeven.studies.finding import find_studies
 from breakeven.studies.study import Study
 from breakeven.sweeps.spec import SweepSpec
 
+pytestmark = pytest.mark.slow
+
 BOTH = ["rv-byte", "rv-word"]
 
 

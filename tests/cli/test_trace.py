@@ -14,6 +14,8 @@ from breakeven.machine.resolve import resolve
 from breakeven.points import CACHE_STATES, Point
 from breakeven.points.machine_spec import MachineSpec
 
+pytestmark = pytest.mark.slow
+
 STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")
 
 

@@ -9,6 +9,8 @@ from breakeven.engines.run_points import run_points
 from breakeven.points import OUT_OF_RANGE, STREAM, STREAM_FLAGS, Point
 from breakeven.points.machine_spec import MachineSpec
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("breakeven._engine")
 
 MOVING, UNTOUCHED, READER = STREAM_FLAGS.values()

@@ -14,6 +14,8 @@ from breakeven.routine.guest import guest_routines
 
 from .x86_space import fault_points, plain_points
 
+pytestmark = pytest.mark.slow
+
 SIZES = [0, 1, 3, 7, 8, 15, 16, 31, 33, 63, 64, 65, 100, 127, 128, 200, 255, 256, 300, 400, 511, 512]
 
 

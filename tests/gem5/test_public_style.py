@@ -6,6 +6,8 @@ import pytest
 
 from tests.gem5.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("breakeven._engine")
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.gem5.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 _engine = pytest.importorskip("breakeven._engine")
 #: an engine that was built before system calls were emulated
 emulated = pytest.mark.skipif(not hasattr(_engine.Machine, "warnings"), reason="the engine emulates no system calls")

@@ -12,6 +12,8 @@ from breakeven.machine.parameters import matching, parameters
 from breakeven.machine.presets import describe_machine, list_presets, load_machine
 from breakeven.machine.sources import Sources
 
+pytestmark = pytest.mark.slow
+
 
 def page(name: str, *settings: str) -> tuple[str, Sources]:
     root = load_machine(name, settings)

@@ -10,7 +10,10 @@ from breakeven.machine.presets import describe_machine
 from tests.cli.conftest import _engine_is_built
 from tests.x86_asm import BEGIN, END, EXIT, measure
 
-pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built"),
+]
 
 #: preset (O3, Minor) -> its modes that move bytes in blocks
 BLOCKS = {"goldencove": range(6, 10), "bonnell": range(1)}

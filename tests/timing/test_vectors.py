@@ -11,7 +11,10 @@ from breakeven.machine.presets import describe_machine
 from tests import asm
 from tests.cli.conftest import _engine_is_built
 
-pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built"),
+]
 
 MARCH = "rv64gcv"
 #: One unit of each kind where the default has several: what it carries is what a program waits for.
