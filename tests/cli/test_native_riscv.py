@@ -23,6 +23,7 @@ from breakeven.machine.presets import list_presets
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.sweeps.request import machine_spec
 from breakeven.sweeps.spec import SweepSpec
+from tests.tiers import some_or_all
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +93,8 @@ def host(cpuinfo, monkeypatch, tmp_path):
     return become
 
 
-def test_every_routine_is_right_on_the_host(host):
+@some_or_all(4)
+def test_every_routine_is_right_on_the_host(host, every):
     engine = host()
     # This host has no vectors.
     routines = [each for each in engine.routines() if not each.name.startswith("rvv-")]
@@ -100,10 +102,10 @@ def test_every_routine_is_right_on_the_host(host):
     assert {each.name for each in engine.routines() if each.missing_extension} == {
         each.name for each in engine.routines() if each.name.startswith("rvv-")
     }
-    places = ((0, 0, 0), (1, 3, 0), (7, 5, 6), (100, 3, 0), (1448, 0, 0), (1448, 5, 6))
     points = [
-        pt.Point(each.name, size, src_offset=src, dst_offset=dst) for each in routines for size, src, dst in places
-    ]
+        pt.Point(each.name, size, src_offset=src, dst_offset=dst)
+        for each in routines for size in (0, 1, 7, 64, 100, 1448) for src, dst in ((0, 0), (3, 0), (5, 6))
+    ][::every]  # fmt: skip
     session = engine.open(MachineSpec(HOST))
     results = np.frombuffer(session.run(pt.pack(points)), pt.result_dtype())
     assert list(results["index"]) == list(range(len(points)))
