@@ -108,6 +108,7 @@ def test_every_parameter_of_ours_is_documented_and_read() -> None:
 NATIVE = REPO / "results" / "native" / "README.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     sorted({*REPO.glob("results/*/README.md"), *REPO.glob("results/native/*/README.md")} - {NATIVE}),
@@ -129,6 +130,7 @@ def test_a_native_page_ends_with_its_causes(causes: Path) -> None:
     assert causes.with_name("README.md").read_text().endswith(causes.read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(REPO)))
 def test_named_commands_and_options_exist(page: Path) -> None:
     spans = re.findall(r"`breakeven ([a-z]\w+)([^`]*)`", prose(page))

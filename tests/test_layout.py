@@ -93,6 +93,7 @@ def reason(module: str) -> str | None:
     return WHY_LATE.get(f"breakeven.{rest[0]}" if library == "breakeven" and rest else library)
 
 
+@pytest.mark.slow
 def test_imports_inside_functions_have_a_reason() -> None:
     silent = [
         f"{file.relative_to(REPO)}:{line}: {module}"

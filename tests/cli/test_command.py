@@ -106,6 +106,7 @@ def test_mistakes_are_one_sentence(breakeven, args, words):
         assert word in text
 
 
+@pytest.mark.slow
 def test_broken_elves_are_one_sentence(breakeven, tmp_path):
     whole = find_data("guests", "riscv.elf").read_bytes()
     for name, data in {
@@ -127,6 +128,7 @@ def test_machine_file_with_a_mistake_names_its_line(breakeven, tmp_path):
     assert "line 4" in text
 
 
+@pytest.mark.slow
 def test_sweep_bytes_do_not_depend_on_threads(breakeven, tmp_path):
     args = ["sweep", "rv-word", "rv-copy-user-2021", "-n", "1..64*2,100", "-s", "0..2", "--cache", "warm,cold"]
     files = []
@@ -165,6 +167,7 @@ def test_wrong_output_is_loud(breakeven, tmp_path):
     assert "the first: " in done.stderr
 
 
+@pytest.mark.slow
 def test_compare(breakeven, tmp_path):
     done = breakeven("compare", "rv-copy-user-2017", "rv-copy-user-2021", "-s", "3", "-n", "1..128", "--plot", "c.svg")
     assert done.returncode == 0, done.stderr

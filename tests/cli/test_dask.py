@@ -45,6 +45,7 @@ class Here(DaskEngine):
             yield start, _run_chunk(self._fingerprint, description, program, part)
 
 
+@pytest.mark.slow
 def test_chunks_give_the_same_table_in_any_order(tmp_path) -> None:
     if not _engine_is_built():
         pytest.skip("the engine or the guests are not built")

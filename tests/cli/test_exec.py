@@ -75,6 +75,7 @@ def test_json_says_so_when_it_cannot_hold_the_output(run, tmp_path):
     assert (status, out) == (1, b"") and b"without --json" in err
 
 
+@pytest.mark.slow
 def test_an_interrupted_program_keeps_its_output_and_its_warnings(run):
     # Tests may run where it is ignored (a shell's background).
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

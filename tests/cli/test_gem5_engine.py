@@ -44,6 +44,7 @@ def gem5(tmp_path, monkeypatch):
     return program
 
 
+@pytest.mark.slow
 def test_the_same_points_under_a_gem5(gem5, breakeven):
     arguments = ("compare", "rv-byte", "rv-word", "-m", "minor", "--sizes", "8,64", "--src", "3", "--json")
     arguments = (*arguments, "--engine", "embedded,gem5", "--set", "cpu.dcache.size=16KiB")

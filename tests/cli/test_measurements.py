@@ -117,6 +117,7 @@ def test_a_point_that_has_not_converged_is_measured_again(fake, later):
     assert "after 85 measurements" in str(Tally().add(run_sweep(spec, endless)))
 
 
+@pytest.mark.slow
 def test_tables_figures_and_pages_say_how_many_points_took_more(fake, later, tmp_path, capsys):
     engine = later(fake(learning))
     spec = SweepSpec(["fast", "slow"], [U74], [8, 16])

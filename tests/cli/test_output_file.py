@@ -111,6 +111,7 @@ def writes_directly(call: ast.Call) -> bool:
     return writes and "beside" not in ast.unparse(call)
 
 
+@pytest.mark.slow
 def test_every_output_is_written_beside_its_place() -> None:
     package = Path(breakeven.__file__).parent
     found = {

@@ -414,6 +414,7 @@ def test_a_study_of_long_points_alone_has_every_tab_below_300_kb() -> None:
             assert one["cycles"] == pytest.approx(one["alone"], rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_folder_of_results_becomes_pages_that_link_to_one_another(tmp_path: Path) -> None:
     import shutil
 

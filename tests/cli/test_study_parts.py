@@ -75,6 +75,7 @@ def test_the_largest_value_with_a_break_even_of_at_most(data):
     assert parts.largest_at_most(surface, 5) is None
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(data, tmp_path):
     parts.found_figure(data.found["along"], "title", log=True)(tmp_path / "along.png")
     parts.surface_figure(data.surfaces["over"], "title")(tmp_path / "over.png")

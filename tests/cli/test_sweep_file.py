@@ -12,6 +12,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLE = re.search(r"^```toml\n(.*?)^```", (DOCS / "cli.md").read_text(), re.MULTILINE | re.DOTALL)[1]
 
 
+@pytest.mark.slow
 def test_the_documented_file_is_the_documented_command(breakeven, tmp_path) -> None:
     (tmp_path / "misaligned.toml").write_text(EXAMPLE)
     done = breakeven("sweep", "--file", "misaligned.toml", "--no-store")

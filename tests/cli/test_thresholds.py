@@ -19,6 +19,7 @@ def script(monkeypatch: pytest.MonkeyPatch):
     sys.modules.pop("thresholds", None)
 
 
+@pytest.mark.slow
 def test_the_page_is_what_its_rows_say(script) -> None:
     from breakeven.tuning.targets import TARGETS
 

@@ -416,6 +416,7 @@ def test_a_targets_ways_are_there_and_its_line_says_both(name: str):
     assert list(target.sizes) == sorted(set(target.sizes))
 
 
+@pytest.mark.slow
 def test_targets_of_the_command(breakeven, monkeypatch):
     small = replace(TARGETS["rvv-memcpy"], sizes=(16, 64), pairs=((0, 0),))
     monkeypatch.setitem(TARGETS, "rvv-memcpy", small)

@@ -212,6 +212,7 @@ def test_a_constant_surface_is_no_black_block(tmp_path):
         assert plt.imread(path)[..., :3].mean() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_the_interval_of_a_break_even_is_marked_and_the_same_bytes_each_time(fake, tmp_path, suffix):
     from breakeven.analysis.comparison import plot_comparison

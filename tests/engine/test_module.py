@@ -102,6 +102,7 @@ def alarm():
     signal.signal(signal.SIGUSR1, before)
 
 
+@pytest.mark.slow
 def test_a_signal_interrupts_a_run(alarm) -> None:
     machine = _engine.Machine(description("minor"), REFERENCE)
     rung = []
@@ -117,6 +118,7 @@ def test_a_signal_interrupts_a_run(alarm) -> None:
     assert machine.run()["cause"] == "m5_exit instruction encountered"
 
 
+@pytest.mark.slow
 def test_sweeps_do_not_depend_on_threads(guest: bytes) -> None:
     sweep = _engine.Sweep(description("minor"), guest)
     names = [row["name"] for row in _engine.routines(guest)]
@@ -141,6 +143,7 @@ def test_progress_may_stop_a_sweep(guest: bytes) -> None:
     assert calls and calls[0][1] == 200 and calls[0][0] < 200
 
 
+@pytest.mark.slow
 def test_a_boot_a_long_point_and_a_look_into_one_are_stopped_on_their_way(guest: bytes) -> None:
     class Enough(Exception):
         pass

@@ -248,6 +248,7 @@ def test_controls_know_value_unit_range_and_source() -> None:
     assert controls.label_of("cpu.dcache", "tag_latency") == "L1D tag latency"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["u74", *(pytest.param(name, marks=pytest.mark.long) for name in ("skylake", "c910"))])
 def test_a_slider_of_the_pipeline_ends_where_the_engine_does(name: str) -> None:
     pytest.importorskip("breakeven._engine", reason="the engine is not built")
@@ -362,6 +363,7 @@ def test_points_come_in_the_order_of_the_places_though_the_long_ones_run_first()
     assert together == alone and len({row[1] for row in together}) > 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "setting", "names"),
     [

@@ -61,6 +61,7 @@ def test_numbers_that_the_row_does_not_have_are_refused() -> None:
     assert [row.agrees(value) for value in (13, 14, 17, 18)] == [False, True, True, False]
 
 
+@pytest.mark.slow
 def test_the_page_says_what_was_used() -> None:
     said = rows.comparison("broadwell")
     used = {row.probe: use(said, row) for row in said.rows}
