@@ -60,7 +60,8 @@ class Soak:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
 
         return subprocess.Popen(
-            [sys.executable, "-c", before + _MAIN, *axes, "--store", str(store or self.store)],
+            # Python would keep what fits of an import's bytecode.
+            [sys.executable, *([] if limit is None else ["-B"]), "-c", before + _MAIN, *axes, "--store", str(store or self.store)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             preexec_fn=None if limit is None else limited,

@@ -55,9 +55,11 @@ def test_a_missing_folder_is_a_sentence(tmp_path: Path) -> None:
         write_text(tmp_path / "none" / "a.txt", "text")
 
 
-#: limits the size of files as a full disk would; SIGXFSZ is ignored by Python
+#: limits the size of files as a full disk would; SIGXFSZ is ignored by Python. It would keep what fits of an import's bytecode,
+#: and fail at it ever after.
 FULL = """
 import resource, sys, pandas as pd
+sys.dont_write_bytecode = True
 from pathlib import Path
 from breakeven.errors import UserError
 from breakeven.points.table import write_table
@@ -127,6 +129,7 @@ def test_every_output_is_written_beside_its_place() -> None:
 #: the command, on a disk that is full from when an output is begun
 FULL_LATER = """
 import resource, sys, tempfile
+sys.dont_write_bytecode = True
 real = tempfile.mkstemp
 def mkstemp(*args, **kwargs):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
