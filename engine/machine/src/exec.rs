@@ -72,11 +72,13 @@ enum Record {
 pub(crate) struct Logged<F> {
     pub inner: F,
     record: Option<Record>,
+    /// Every instruction of a wrong path is executed, though a description would do.
+    pub executes_wrong_paths: bool,
 }
 
 impl<F> Logged<F> {
     pub fn new(inner: F) -> Self {
-        Logged { inner, record: None }
+        Logged { inner, record: None, executes_wrong_paths: false }
     }
     /// Starts a trace, or ends it.
     pub fn set_log(&mut self, log: Option<Log>) {
@@ -118,7 +120,7 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
 
     #[inline(always)]
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
-        let Logged { inner, record } = self;
+        let Logged { inner, record, .. } = self;
         match record {
             None => inner.step(bus, now, out),
             Some(Record::Text(log)) => step_logged(inner, log, bus, now, out),
@@ -157,6 +159,9 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
     /// Wrong paths are not traced.
     #[inline]
     fn predecode<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Predecode<'_> {
+        if self.executes_wrong_paths {
+            return Predecode::MustExecute;
+        }
         self.inner.predecode(bus, out)
     }
     #[inline]

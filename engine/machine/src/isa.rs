@@ -125,6 +125,14 @@ impl Isa {
         }
     }
 
+    /// See [`Logged::executes_wrong_paths`].
+    pub fn execute_wrong_paths(&mut self) {
+        match self {
+            Isa::Riscv(fe) => fe.executes_wrong_paths = true,
+            Isa::X86(fe) => fe.executes_wrong_paths = true,
+        }
+    }
+
     /// Starts recording coverage.
     pub fn set_coverage(&mut self, coverage: Coverage) {
         match self {

@@ -339,6 +339,11 @@ impl Machine {
         self.state.core.memoize(on);
     }
 
+    /// From now on all instructions of wrong paths are executed, where a description would do: the same cycles.
+    pub fn execute_wrong_paths(&mut self) {
+        self.state.fe.execute_wrong_paths();
+    }
+
     /// Statistics of memoized execution, on a core that has it.
     #[must_use]
     pub fn memo_statistics(&self) -> Option<MemoStatistics> {

@@ -1,4 +1,5 @@
-//! Memoized execution changes no cycle and no statistic.
+//! What saves work changes no cycle and no statistic: memoized execution, and wrong paths that are described without being
+//! executed.
 
 mod common;
 
@@ -6,6 +7,7 @@ use breakeven_cpu::MemoStatistics;
 use breakeven_machine::{Limits, Machine};
 use common::asm::*;
 use common::RAM;
+use serde_json::{json, Value};
 
 const RISCV: &[u8] = include_bytes!("../../../tests/data/gem5/micro.rv64.elf");
 const X86: &[u8] = include_bytes!("../../../tests/data/gem5/micro.x86.elf");
@@ -40,6 +42,40 @@ fn the_reference_guests_run_alike_and_mostly_out_of_memory() {
         all_steady += memo.steady;
     }
     assert!(all_steady > 1000, "{all_steady} segments in a steady state");
+}
+
+/// gem5's Minor of x86, which predicts no branch, with microcode of processors: then it predicts them.
+fn predicting_minor() -> String {
+    let mut stored: Value =
+        serde_json::from_str(include_str!("../../../tests/data/descriptions/x86_minor.json")).expect("JSON");
+    let objects = stored["objects"].as_array_mut().expect("objects");
+    let microcode = objects.iter_mut().find(|o| o["path"] == "system.cpu.isa.microcode").expect("microcode");
+    microcode["params"]["gem5"] = json!(false);
+    stored.to_string()
+}
+
+#[test]
+fn a_described_wrong_path_costs_what_an_executed_one_costs() {
+    for (description, elf) in [
+        (include_str!("../../../tests/data/descriptions/x86_minor.json").to_owned(), X86),
+        (predicting_minor(), X86),
+        (include_str!("../../../tests/data/descriptions/x86_o3.json").to_owned(), X86),
+        (include_str!("../../../tests/data/descriptions/o3.json").to_owned(), RISCV),
+    ] {
+        let run = |executed: bool| {
+            let mut machine = Machine::new(&description, elf).unwrap_or_else(|e| panic!("{e}"));
+            machine.memoize(false);
+            if executed {
+                machine.execute_wrong_paths();
+            }
+            machine.run(Limits { insts: 600_000, ..Limits::default() });
+            let stats = machine.stats().into_iter().filter(|s| !s.name.starts_with("host"));
+            stats.map(|s| (s.name, format!("{:?}", s.value))).collect::<Vec<_>>()
+        };
+        let (described, executed) = (run(false), run(true));
+        let other: Vec<_> = described.iter().zip(&executed).filter(|(a, b)| a != b).collect();
+        assert!(other.is_empty() && described.len() == executed.len(), "{other:?}");
+    }
 }
 
 /// Copies 8 KiB by groups of `1 << lmul` vector registers, so many times.
