@@ -97,7 +97,7 @@ POINTS: dict[str, list[tuple[str, int, int, int, str, str]]] = {
 #: A study's point is of its first grid in which no measurement takes more cycles.
 LONGEST = 100_000
 #: A sample of the probes: every so many of each preset.
-SAMPLE = 10
+SAMPLE = 20
 
 
 class Run(NamedTuple):

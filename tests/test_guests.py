@@ -84,7 +84,7 @@ def test_the_routines_of_the_study_are_there():
     }  # fmt: skip
 
 
-@some_or_all(7)
+@some_or_all(19)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", NAMES)
 def test_right_at_every_size_and_offset(name, policy, every):
@@ -114,7 +114,7 @@ def test_nothing_beyond_the_last_byte_is_needed(name, policy):
     assert_right(records, run_table(records, policy))
 
 
-@some_or_all(5)
+@some_or_all(13)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", USER_COPIES)
 def test_user_copy_survives_a_fault_at_every_byte(name, policy, every):

@@ -152,7 +152,7 @@ WITH_AVX512 = MachineSpec("x86_atomic", ("cpu.isa.enable_avx512=true",))
 AVX512 = sorted(name for name in NAMES if "avx512" in name)
 
 
-@some_or_all(7)
+@some_or_all(19)
 @pytest.mark.parametrize("name", AVX512)
 def test_avx512_routines_are_right_at_every_size_and_offset(name, every):
     """Few hosts have AVX-512 and qemu's emulator has not: here in our engine, whose AVX-512 is held to Bochs."""

@@ -18,7 +18,7 @@ import identity_runs  # noqa: E402
 @pytest.mark.parametrize(
     "every",
     [identity_runs.SAMPLE, pytest.param(1, marks=pytest.mark.long)],
-    ids=["a-tenth-of-the-probes", "all-probes"],
+    ids=["a-sample-of-the-probes", "all-probes"],
 )
 def test_the_engine_computes_what_the_baseline_says(every: int) -> None:
     """A change that is meant: `scripts/identity --update`, and say in the commit which rule changed what."""

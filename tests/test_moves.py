@@ -61,7 +61,7 @@ BOTH_KINDS = [(isa, kind, name) for isa in ISAS for kind in ("set", "move") for 
 
 
 @pytest.mark.slow
-@some_or_all(7)
+@some_or_all(19)
 @pytest.mark.parametrize(("isa", "kind", "name"), BOTH_KINDS)
 def test_right_wherever_the_contract_asks(isa: str, kind: str, name: str, every: int) -> None:
     records = [each.pack() for each in contract_points(name, kind)][::every]
