@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.files.writing import replacing, write_bytes, write_text
+from breakeven.files.writing import replacing, write_text
 from breakeven.m5.gem5stats import tree
 
 
@@ -16,6 +19,9 @@ class Outputs:
 
     def __init__(self, folder: Path, stats_file: str) -> None:
         self._folder = folder
+        #: files of the guest's that have been written, by name
+        self._written: dict[str, bytes] = {}
+        self._refused: set[str] = set()
         self._texts: list[Path] = []
         self._jsons: list[Path] = []
         self.add_file(stats_file)
@@ -50,14 +56,27 @@ class Outputs:
             for path in self._jsons:
                 write_text(path, json.dumps(tree(machine.stats()), indent=4))
 
-    def write_files(self, machine: Any) -> None:
-        """The files that the guest wrote so far."""
-        try:
+    def write_files(self, machine: Any, own: Iterable[str]) -> None:
+        """The files that the guest wrote so far, where they have changed.
+
+        None takes the place of one of the simulator's: statistics, and what is called as in `own`.
+        """
+        taken = {self._folder / name for name in own} | {*self._texts, *self._jsons}
+        # What a block holds is written whole before the disk is waited for: once for all of them.
+        with ExitStack() as block:
             for name, content in sorted(machine.outputs().items()):
                 # A guest names its files; only the last part of a name reaches the host.
-                write_bytes(self._folder / Path(name).name, content)
-        except OSError as error:
-            raise unwritable(error, self._folder) from None
+                path = self._folder / Path(name).name
+                if path in taken:
+                    if name not in self._refused:
+                        print(
+                            f"warn: the guest's file {name!r} is not kept: that is a file of the simulator's",
+                            file=sys.stderr,
+                        )
+                    self._refused.add(name)
+                elif self._written.get(name) != content:
+                    block.enter_context(replacing(path)).write_bytes(content)
+                    self._written[name] = content
 
 
 def compress(target: Path) -> None:

@@ -197,6 +197,11 @@ class Console:
             return _Stream(_STREAMS[name])
         return self._files.setdefault(name, _File(self._folder / name))
 
+    @property
+    def files(self) -> list[str]:
+        """Names of the files that output goes to."""
+        return list(self._files)
+
     def show(self, machine: Any) -> None:
         """Make the files that nothing went to, and print the warnings that are new."""
         for file in self._files.values():

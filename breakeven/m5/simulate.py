@@ -220,7 +220,7 @@ class Session:
             return None
         if self._outputs is not None:
             # A script may read at once what the guest has left.
-            self._outputs.write_files(self.machine)
+            self._outputs.write_files(self.machine, self._own_files())
         if stop is not None and self.last["cause"] == "max instruction count":
             self._inst_stops.remove(stop)
             return ExitEvent(stop[1], 0)
@@ -228,6 +228,13 @@ class Session:
             # gem5 would print this and abort, or hang: a script that only asks for the cause must not lose it.
             print(f"warn: {self.last['cause']}: {self.last['detail']}", file=sys.stderr)
         return ExitEvent(self.last["cause"], self.last["code"])
+
+    def _own_files(self) -> list[str]:
+        """Names of files in the output folder that are the simulator's, beside statistics."""
+        options = self.options
+        trace = options.debug_file
+        names = [options.dump_config, options.json_config, options.stdout_file, options.stderr_file, trace]
+        return [*names, trace.removesuffix(".gz"), *self._console.files]
 
     def current_tick(self) -> int:
         return self._tick
@@ -276,7 +283,7 @@ class Session:
         if self.last:
             self.dump_stats()
         self._outputs.append_stats(self.machine)
-        self._outputs.write_files(self.machine)
+        self._outputs.write_files(self.machine, self._own_files())
 
 
 def _as_gem5(root: SimObject) -> None:

@@ -130,3 +130,33 @@ def test_describing_a_preset_imports_little() -> None:
     )
     heavy = {"numpy", "pandas", "inspect", "dataclasses", "difflib", "hashlib", "ast", "asyncio", "typer", "rich"}
     assert heavy & set(done.stdout.split()) == set()
+
+
+def test_a_guests_files_replace_none_of_the_simulators(
+    engine: Any, elf: str, tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    made = dict.fromkeys(("stats.txt", "config.ini", "config.json", "simout.txt", "../results.bin"), b"the guest's")
+    monkeypatch.setattr(engine, "outputs", lambda self: made)
+    loader.run_script(CONFIG, [elf, "--isa", "riscv", "--cpu", "timing"], outdir=tmp_path / "out")
+    left = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    assert left.pop("results.bin") == b"the guest's"
+    assert sorted(left) == ["config.ini", "config.json", "stats.txt"]
+    assert b"the guest's" not in left.values()
+    assert (
+        "warn: the guest's file 'stats.txt' is not kept: that is a file of the simulator's" in capsys.readouterr().err
+    )
+
+
+def test_a_guests_files_are_written_where_they_change(engine: Any, tmp_path: Path) -> None:
+    from breakeven.m5.outputs import Outputs
+
+    outputs = Outputs(tmp_path, "stats.txt")
+    machine = engine("", b"")
+    outputs.write_files(machine, ())
+    (tmp_path / "results.bin").write_bytes(b"of somebody else")
+    outputs.write_files(machine, ())
+    assert (tmp_path / "results.bin").read_bytes() == b"of somebody else"
+    machine.outputs = lambda: {"results.bin": b"new"}
+    outputs.write_files(machine, ())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.bin", "stats.txt"]
+    assert (tmp_path / "results.bin").read_bytes() == b"new"

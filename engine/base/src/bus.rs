@@ -70,6 +70,11 @@ pub trait Bus {
         const ENOSYS: u64 = 38;
         SyscallDone { ret: Some(ENOSYS.wrapping_neg()), bases: call.bases, stale: false, effect: SysEffect::None }
     }
+    /// Whether the host has worked so long on calls of the guest's that whoever observes the run is to be asked now: how long
+    /// calls take is not to be told from instructions.
+    fn slice_is_over(&self) -> bool {
+        false
+    }
     /// When a process under emulation may have to be preempted: a timer or another process may be due.
     fn user_deadline(&self) -> Tick {
         Tick::MAX

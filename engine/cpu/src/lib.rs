@@ -62,6 +62,8 @@ pub enum Stop {
     Paused,
     MaxInsts,
     MaxCycles,
+    /// [`Bus::slice_is_over`].
+    SliceOver,
     /// Nothing committed for a very long time: what each queue waits for, one a line.
     Deadlock(String),
 }

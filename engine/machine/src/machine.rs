@@ -230,6 +230,7 @@ impl Machine {
         let (late_insts, late_cycles) = (bounds.insts - max_insts, last_cycle - max_cycles);
         let budget = Budget { max_insts, max_cycles, late_insts, late_cycles };
         let State { fe, core, mem } = &mut self.state;
+        self.bus.begin_slice();
         let stop = fe.run(core, &mut self.bus, mem, budget);
         if self.trace.is_some() && !self.drain_trace(false) {
             return Some((End::Cause(Cause::HostFailed), 1));
@@ -239,7 +240,7 @@ impl Machine {
             return Some((End::Cause(Cause::HostFailed), 1));
         }
         match stop {
-            Stop::MaxInsts | Stop::MaxCycles => {
+            Stop::MaxInsts | Stop::MaxCycles | Stop::SliceOver => {
                 observer(Event::Slice).is_break().then_some((End::Cause(Cause::Interrupted), 0))
             }
             Stop::Paused => Some((End::Cause(Cause::Paused), 0)),

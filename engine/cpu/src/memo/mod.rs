@@ -196,14 +196,20 @@ impl Memo {
         self.recorder.mode != Mode::Off
     }
 
-    /// The budget that counts in the next cycle: a pipeline that is answered does not stop before it has caught up with the
+    /// Whether the next cycle may be another run's: a pipeline that is answered does not stop before it has caught up with the
     /// calls that have been made.
     #[inline]
+    pub fn may_stop(&self) -> bool {
+        self.recorder.mode != Mode::Answering
+    }
+
+    /// The budget that counts in the next cycle.
+    #[inline]
     pub fn budget(&self, budget: Budget) -> Budget {
-        if self.recorder.mode == Mode::Answering {
-            budget.last()
-        } else {
+        if self.may_stop() {
             budget
+        } else {
+            budget.last()
         }
     }
 

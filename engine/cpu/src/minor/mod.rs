@@ -149,6 +149,9 @@ impl Minor {
             if pipe.cycles() >= max_cycles {
                 return Stop::MaxCycles;
             }
+            if memo.may_stop() && cx.cx.bus.slice_is_over() {
+                return Stop::SliceOver;
+            }
             if let Some(boundary) = pipe.fetch2.turned.take() {
                 if memo.is_due(pipe, boundary) {
                     memo.at_boundary(pipe, &mut cx, budget, boundary);

@@ -201,6 +201,9 @@ impl O3 {
             if pipe.cycle.0 > max_cycles {
                 return Stop::MaxCycles;
             }
+            if memo.may_stop() && cx.cx.bus.slice_is_over() {
+                return Stop::SliceOver;
+            }
             if let Some(boundary) = pipe.io.activity.boundary.take() {
                 if memo.is_due(pipe, boundary) {
                     memo.at_boundary(pipe, &mut cx, budget, boundary);

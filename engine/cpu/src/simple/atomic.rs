@@ -39,6 +39,9 @@ impl AtomicSimple {
             if self.counts.cycles >= budget.max_cycles {
                 return Stop::MaxCycles;
             }
+            if ctx.bus.slice_is_over() {
+                return Stop::SliceOver;
+            }
             let chunk = self.chunk(ctx.bus, budget);
             let done = ctx.fe.run_fast(ctx.bus, self.now(), chunk).min(chunk);
             self.counts.insts += done;

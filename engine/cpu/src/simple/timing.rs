@@ -80,6 +80,9 @@ impl TimingSimple {
             if self.counts.cycles >= budget.max_cycles {
                 return Stop::MaxCycles;
             }
+            if ctx.bus.slice_is_over() {
+                return Stop::SliceOver;
+            }
             let stop = match self.instruction(ctx, &mut step) {
                 Ok(stop) => stop,
                 Err(Stuck) => Some(self.deadlock(ctx)),

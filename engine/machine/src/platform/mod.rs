@@ -11,6 +11,7 @@ mod htif;
 mod pseudo;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
@@ -103,7 +104,13 @@ pub struct Platform {
     pub cycle_reads: Option<Vec<u64>>,
     /// The process that runs in user mode, under syscall emulation.
     pub process: Option<Box<Process>>,
+    /// When the slice began, and whether calls have made it too long since.
+    slice_began: Instant,
+    slice_is_over: bool,
 }
+
+/// How long calls of the guest's may keep the host before the run's observer is asked.
+const LONG: Duration = Duration::from_millis(20);
 
 /// The devices' state: what a snapshot keeps beside RAM.
 #[derive(Clone, Debug)]
@@ -150,7 +157,18 @@ impl Platform {
             refusal: None,
             cycle_reads: None,
             process: None,
+            slice_began: Instant::now(),
+            slice_is_over: false,
         }
+    }
+
+    /// A slice of a run begins.
+    pub(crate) fn begin_slice(&mut self) {
+        (self.slice_began, self.slice_is_over) = (Instant::now(), false);
+    }
+    /// A call of the guest's has been answered.
+    fn call_is_over(&mut self) {
+        self.slice_is_over |= self.slice_began.elapsed() >= LONG;
     }
 
     /// Puts RAM and devices back to the image that RAM was opened from.
@@ -291,7 +309,11 @@ impl Bus for Platform {
         now: Now,
         translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
     ) -> PseudoOutcome {
-        let Some(mut process) = self.process.take() else { return self.run_pseudo_op(func, args, now, translate) };
+        let Some(mut process) = self.process.take() else {
+            let outcome = self.run_pseudo_op(func, args, now, translate);
+            self.call_is_over();
+            return outcome;
+        };
         // A page of the process may not have been touched yet.
         let mut present = |ram: &mut PhysMem, vaddr: u64, write: bool| {
             translate(ram, vaddr, write)
@@ -299,14 +321,21 @@ impl Bus for Platform {
         };
         let outcome = self.run_pseudo_op(func, args, now, &mut present);
         self.process = Some(process);
+        self.call_is_over();
         outcome
     }
 
     fn syscall(&mut self, call: &Syscall, now: Now, context: &mut dyn UserContext) -> SyscallDone {
-        match &mut self.process {
-            Some(process) => process.syscall(&mut self.ram, call, now, context),
-            None => SyscallDone { ret: Some(u64::MAX), bases: call.bases, stale: false, effect: SysEffect::None },
-        }
+        let Some(process) = &mut self.process else {
+            return SyscallDone { ret: Some(u64::MAX), bases: call.bases, stale: false, effect: SysEffect::None };
+        };
+        let done = process.syscall(&mut self.ram, call, now, context);
+        self.call_is_over();
+        done
+    }
+    #[inline]
+    fn slice_is_over(&self) -> bool {
+        self.slice_is_over
     }
 
     #[inline]
@@ -314,14 +343,18 @@ impl Bus for Platform {
         self.process.as_ref().map_or(Tick::MAX, |process| process.deadline())
     }
     fn user_preempt(&mut self, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
-        self.process.as_mut().and_then(|process| process.preempt(&mut self.ram, now, context))
+        let answer = self.process.as_mut()?.preempt(&mut self.ram, now, context);
+        self.call_is_over();
+        answer
     }
 
     fn user_fault(&mut self, pc: u64, fault: UserFault, context: &mut dyn UserContext) -> FaultAnswer {
-        match &mut self.process {
-            Some(process) => process.fault(&mut self.ram, pc, fault, context),
+        let Some(process) = &mut self.process else {
             // Only a process's front end asks; without one nothing can be mapped.
-            None => FaultAnswer::End(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 }),
-        }
+            return FaultAnswer::End(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 });
+        };
+        let answer = process.fault(&mut self.ram, pc, fault, context);
+        self.call_is_over();
+        answer
     }
 }

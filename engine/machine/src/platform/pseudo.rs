@@ -42,6 +42,8 @@ const REFUSED: &[(u8, &str)] = &[
 
 /// All that a guest may write, in bytes: a runaway guest must not fill the host's memory.
 pub const OUTPUT_LIMIT: u64 = 64 << 20;
+/// Files that it may write.
+const MOST_FILES: usize = 1000;
 const NAME_LIMIT: u64 = 255;
 const FAILED: u64 = u64::MAX;
 
@@ -56,6 +58,9 @@ impl Outputs {
     fn room(&mut self, name: &str, offset: u64, len: u64) -> Option<&mut [u8]> {
         let others: u64 = self.files.iter().filter(|(n, _)| *n != name).map(|(_, f)| f.len() as u64).sum();
         let end = offset.checked_add(len).filter(|end| others.saturating_add(*end) <= OUTPUT_LIMIT)?;
+        if self.files.len() == MOST_FILES && !self.files.contains_key(name) {
+            return None;
+        }
         let file = self.files.entry(name.to_owned()).or_default();
         if offset == 0 {
             file.clear();
@@ -139,7 +144,8 @@ impl Platform {
         done
     }
 
-    /// Returns the bytes written, or -1: a bad name, a buffer that is not mapped, or more than [`OUTPUT_LIMIT`] in all.
+    /// Returns the bytes written, or -1: a bad name, a buffer that is not mapped, or more than
+    /// [`OUTPUT_LIMIT`] or [`MOST_FILES`] in all.
     fn write_file(&mut self, buffer: u64, len: u64, offset: u64, name: u64, translate: Translate) -> u64 {
         let Some(name) = self.file_name(name, translate) else { return FAILED };
         if len > OUTPUT_LIMIT {

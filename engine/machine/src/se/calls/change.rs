@@ -142,10 +142,13 @@ impl Call<'_> {
             old = root.dir.canonicalize(old)?;
         }
         root.dir.symlink_metadata(&old)?;
+        let (place, _) = self.path(to, new)?;
+        self.check_links(&old, &place)?;
         self.make(to, new, |dir, new| dir.hard_link(&old, dir, new))
     }
 
-    /// A link may name only what lies in the directory: others could follow it who are not held there.
+    /// A link may name only what lies in the directory: others could follow it who are not held there. [`leads_out`] says of
+    /// the link alone whether it does, so it must hold wherever the link comes to lie ([`Call::check_links`]).
     fn symlink(&mut self, target: u64, fd: u64, path: u64) -> R {
         let target = self.string(target)?;
         let (place, _) = self.path(fd, path)?;
@@ -153,11 +156,48 @@ impl Call<'_> {
             return Err(ENOENT);
         }
         let target = path_of(&target).to_owned();
-        if leaves(place.parent().unwrap_or(Path::new("")), &target) {
-            self.p.warn(format!("a symbolic link to {} would lead out of the directory: EPERM", target.display()));
-            return Err(EPERM);
-        }
+        self.check_link(self.depth(&place)?, &target)?;
         self.make(fd, path, |dir, path| dir.symlink(&target, path))
+    }
+
+    fn check_link(&mut self, depth: usize, target: &Path) -> Result<(), Errno> {
+        if !leads_out(depth, target) {
+            return Ok(());
+        }
+        self.p.warn(format!("a symbolic link to {} would lead out of the directory: EPERM", target.display()));
+        Err(EPERM)
+    }
+
+    /// How many directories below the allowed one a path's last component lies, without symbolic links on the way.
+    fn depth(&self, path: &Path) -> Result<usize, Errno> {
+        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
+        let parent = root.dir.canonicalize(here(path.parent().unwrap_or(Path::new(""))))?;
+        Ok(parent.components().filter(|part| matches!(part, Component::Normal(_))).count())
+    }
+
+    /// Refuses to put what is at `old` to `new` where that has a symbolic link lead out that does not do so yet: itself, or
+    /// one below a directory.
+    fn check_links(&mut self, old: &Path, new: &Path) -> Result<(), Errno> {
+        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
+        let (from, to) = (self.depth(old)?, self.depth(new)?);
+        let mut links = Vec::new();
+        let mut open = vec![(old.to_owned(), 0)];
+        while let Some((path, below)) = open.pop() {
+            let kind = root.dir.symlink_metadata(&path)?.file_type();
+            if kind.is_symlink() {
+                links.push((below, root.dir.read_link_contents(&path)?));
+            } else if kind.is_dir() && to < from {
+                for entry in root.dir.read_dir(&path)? {
+                    open.push((path.join(entry?.file_name()), below + 1));
+                }
+            }
+        }
+        for (below, target) in links {
+            if !leads_out(from + below, &target) {
+                self.check_link(to + below, &target)?;
+            }
+        }
+        Ok(())
     }
 
     fn unlink(&mut self, fd: u64, path: u64) -> R {
@@ -188,6 +228,7 @@ impl Call<'_> {
         if dir.symlink_metadata(&old)?.is_file() && old != new {
             self.forget_times(&new);
         }
+        self.check_links(&old, &new)?;
         let dir = self.writable()?;
         dir.rename(old, dir, new)?;
         Ok(0)
@@ -305,19 +346,13 @@ impl Call<'_> {
     }
 }
 
-/// Whether `target`, seen from the directory `from`, leads above the allowed one, as far as names tell.
-fn leaves(from: &Path, target: &Path) -> bool {
-    let mut depth = 0i64;
-    for part in from.components().chain(target.components()) {
-        match part {
-            Component::Normal(_) => depth += 1,
-            Component::ParentDir => depth -= 1,
-            Component::CurDir => {}
-            Component::RootDir | Component::Prefix(_) => return true,
-        }
-        if depth < 0 {
-            return true;
-        }
+/// Whether a symbolic link to `target` may lead above the allowed directory, from one that lies `depth` directories below it.
+/// Only its first components may go up: behind another link, `..` would be that link's directory's parent.
+fn leads_out(depth: usize, target: &Path) -> bool {
+    let mut parts = target.components().filter(|part| *part != Component::CurDir).peekable();
+    let mut up = 0;
+    while parts.next_if_eq(&Component::ParentDir).is_some() {
+        up += 1;
     }
-    false
+    up > depth || parts.any(|part| !matches!(part, Component::Normal(_)))
 }

@@ -143,15 +143,16 @@ impl Call<'_> {
         Ok(self.give(fd, &all, None)? as u64)
     }
 
-    /// Goes through a vector of buffers until one is not used up.
+    /// Goes through a vector of buffers until one is not used up, or as much has been moved as a call moves.
     fn each_buffer(&mut self, mut step: impl FnMut(&mut Self, u64, u64) -> R) -> R {
         let (at, count) = (self.args[1], self.args[2]);
         let mut done = 0;
         for (at, len) in self.vector(at, count)? {
-            match step(self, at, len) {
+            let room = CHUNK - done;
+            match step(self, at, len.min(room)) {
                 Ok(n) => {
                     done += n;
-                    if n < len {
+                    if n < len || n == room {
                         break;
                     }
                 }

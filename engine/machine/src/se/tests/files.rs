@@ -147,6 +147,41 @@ fn locks_are_granted_to_the_only_process() {
 }
 
 #[test]
+fn no_sequence_of_calls_leaves_a_link_that_leads_out() {
+    let (mut r, dir) = Rig::in_directory("links", true);
+    let mut two = |call: &str, a: &str, b: &str| {
+        r.put(TEXT, &[a.as_bytes(), b"\0", b.as_bytes(), b"\0"].concat());
+        let (a, b) = (TEXT, TEXT + a.len() as u64 + 1);
+        match call {
+            "mkdirat" => r.call(call, &[HERE, a, 0o755]),
+            "symlinkat" => r.call(call, &[a, HERE, b]),
+            _ => r.call(call, &[HERE, a, HERE, b, 0]),
+        }
+    };
+    for name in ["a", "a/b", "a/b/c"] {
+        assert_eq!(two("mkdirat", name, ""), 0);
+    }
+    // Inside where they are made.
+    for (to, name) in [("../../x", "a/b/s"), ("../../../x", "a/b/c/s"), ("..", "a/b/up"), ("s", "a/b/t")] {
+        assert_eq!(two("symlinkat", to, name), 0, "{to}");
+    }
+    let refused = error(libc::EPERM);
+    // Moved or linked to where they would lead out, alone or with their directory.
+    for (from, to) in [("a/b/s", "s"), ("a/b", "b"), ("a/b/c", "a/c"), ("a/b/c", "c")] {
+        assert_eq!(two("renameat2", from, to), refused, "{from} to {to}");
+    }
+    assert_eq!(two("linkat", "a/b/s", "s"), refused);
+    // Made by way of a link, or leading through one.
+    for (to, name) in [("../../x", "a/b/up/s"), ("up/../../x", "a/b/u"), ("t/../x", "a/b/u")] {
+        assert_eq!(two("symlinkat", to, name), refused, "{to} at {name}");
+    }
+    for (from, to) in [("a/b/t", "t"), ("a/b", "a/d"), ("a/d/s", "a/d/c/s2")] {
+        assert_eq!(two("renameat2", from, to), 0, "{from} to {to}");
+    }
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
 fn names_rights_and_lengths_change_inside_the_directory_only() {
     let (mut r, dir) = Rig::in_directory("changes", true);
     let inside = dir.join("inside");
