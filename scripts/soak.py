@@ -59,9 +59,10 @@ class Soak:
         def limited() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
 
+        # Python would keep what fits of an import's bytecode.
+        python = [sys.executable, *([] if limit is None else ["-B"])]
         return subprocess.Popen(
-            # Python would keep what fits of an import's bytecode.
-            [sys.executable, *([] if limit is None else ["-B"]), "-c", before + _MAIN, *axes, "--store", str(store or self.store)],
+            [*python, "-c", before + _MAIN, *axes, "--store", str(store or self.store)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             preexec_fn=None if limit is None else limited,

@@ -55,8 +55,8 @@ def test_a_missing_folder_is_a_sentence(tmp_path: Path) -> None:
         write_text(tmp_path / "none" / "a.txt", "text")
 
 
-#: limits the size of files as a full disk would; SIGXFSZ is ignored by Python. It would keep what fits of an import's bytecode,
-#: and fail at it ever after.
+#: limits the size of files as a full disk would; SIGXFSZ is ignored by Python. It would keep what fits of an import's
+#: bytecode, and fail at it ever after.
 FULL = """
 import resource, sys, pandas as pd
 sys.dont_write_bytecode = True
