@@ -107,6 +107,31 @@ def test_processes_and_signals_are_as_natively(library: str, machine: str, proce
     assert m.stderr() == b"" and list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("machine", ["atomic", pytest.param("o3", marks=pytest.mark.long)])
+@pytest.mark.parametrize("call", ["readv", "fork"])
+def test_a_limit_is_seen_between_calls_that_take_long(machine: str, call: str) -> None:
+    path = program("riscv-glibc", "endless")
+    m = _engine.Machine(description(machine, path.name, [call]), path.read_bytes())
+    end = m.run(max_seconds=0.2)
+    assert end["cause"] == "host time limit reached"
+    # Readings alone would take minutes until so many instructions are over.
+    assert call == "fork" or end["insts"] < 1 << 19
+
+
+@pytest.mark.parametrize("machine", long_after(2, ["x86_o3", "x86_timing", "x86_minor"]))
+def test_code_that_changes_is_executed_as_natively(machine: str, tmp_path: Path) -> None:
+    path = program("x86-glibc", "rewritten")
+    folders = [tmp_path / "native", tmp_path / "simulated"]
+    for folder in folders:
+        folder.mkdir()
+    expected = native(path, folders[0]).stdout
+    m = _engine.Machine(
+        description(machine, path.name, []), path.read_bytes(), directory=str(folders[1]), writable=True
+    )
+    end = m.run(max_insts=50_000_000)
+    assert m.stdout() == expected and expected.count(b"\n") == 24, end
+
+
 @pytest.mark.parametrize("machine", long_after(1, ["x86_timing", "x86_o3"]))
 def test_a_database_is_written_as_natively(machine: str, tmp_path: Path) -> None:
     """Debian's SQLite: journals, locks, and files that are the same byte for byte."""

@@ -1,6 +1,8 @@
 //! The decode cache: instructions by physical page and offset, decoded when first executed. Pages are shared between
-//! clones of a front end and copied when one of them decodes more. Stores by the hart itself mark pages stale; each
-//! is then compared with memory before its next use.
+//! clones of a front end and copied when one of them decodes more.
+//!
+//! Code may change under it. A store to bytes that have been decoded marks all pages stale; each is then compared with memory
+//! before its next use. Other bytes are compared when an instruction is decoded from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,11 +92,19 @@ impl CodeCache {
         Some((n, full))
     }
 
-    /// The bytes of a page from `addr`'s offset on, at most `n`.
-    pub fn bytes(&self, slot: u32, addr: u64, n: usize) -> &[u8] {
+    /// The bytes of a page from `addr`'s offset on, at most `n`. Where memory holds other bytes by now, the page is begun
+    /// anew.
+    pub fn bytes(&mut self, ram: &PhysMem, slot: u32, addr: u64, n: usize) -> &[u8] {
         let from = (addr & (PAGE - 1)) as usize;
-        let bytes = &self.page(slot).bytes;
-        &bytes[from..(from + n).min(bytes.len())]
+        let range = from..(from + n).min(PAGE as usize);
+        let s = &mut self.slots[slot as usize];
+        if let Some(bytes) = ram.slice(s.ppn * PAGE, PAGE).and_then(|bytes| bytes.try_into().ok()) {
+            let bytes: &[u8; PAGE as usize] = bytes;
+            if bytes[range.clone()] != s.page.bytes[range.clone()] {
+                s.page = CodePage::new(bytes);
+            }
+        }
+        &s.page.bytes[range]
     }
 
     /// Caches the instruction decoded at `addr`'s offset.

@@ -133,7 +133,7 @@ impl X86FrontEnd {
     /// Decodes the instruction at `pc` into its page. One that crosses into the next page is not cached: it is returned.
     #[cold]
     fn decode_at<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<Option<(Inst, Uops)>, Stop> {
-        let here = self.code.bytes(self.slot, pc, MAX_LEN);
+        let here = self.code.bytes(bus.ram(), self.slot, pc, MAX_LEN);
         if let Decoded::Inst(mut inst, ins) = decode(here, &self.cpu.options.features) {
             let u = self.cracker.crack(&ins, &inst);
             inst.uops = u.summary();
@@ -145,7 +145,7 @@ impl X86FrontEnd {
         let mut bytes = here.to_vec();
         let next = (pc | (PAGE - 1)).wrapping_add(1);
         let (second, _) = self.fetch_page(bus, next).map_err(Stop::Fault)?;
-        bytes.extend_from_slice(self.code.bytes(second, next, MAX_LEN - bytes.len()));
+        bytes.extend_from_slice(self.code.bytes(bus.ram(), second, next, MAX_LEN - bytes.len()));
         if self.page == NO_PAGE {
             // Decoding the next page may have evicted this one.
             self.enter_page(bus, pc).map_err(Stop::Fault)?;

@@ -64,7 +64,6 @@ impl Cpu {
             return done.effect;
         }
         self.xlat.flush();
-        self.xlat.code_stale = true;
         match done.effect {
             SysEffect::None => SysEffect::TlbFlush { vaddr: None },
             effect => effect,
@@ -132,7 +131,6 @@ impl UserContext for Cpu {
         self.ctl.cr3 = state.page_table;
         self.restart_instruction();
         self.xlat.flush();
-        self.xlat.code_stale = true;
     }
 }
 
@@ -226,6 +224,8 @@ impl X86FrontEnd {
             out.uops[0].flags |= UopFlags::EFFECT;
         }
         out.next_pc = self.cpu.rip();
+        // It may have written code, through whatever mapping.
+        self.cpu.xlat.code_stale = true;
         self.after_cold();
         self.cpu.slice_end = bus.user_deadline();
     }
