@@ -196,21 +196,11 @@ impl Memo {
         self.recorder.mode != Mode::Off
     }
 
-    /// Whether the next cycle may be another run's: a pipeline that is answered does not stop before it has caught up with the
-    /// calls that have been made.
+    /// Whether a run may end before the next cycle, though nothing forces it to: a pipeline that is answered does not stop before
+    /// it has caught up with the calls that have been made.
     #[inline]
     pub fn may_stop(&self) -> bool {
         self.recorder.mode != Mode::Answering
-    }
-
-    /// The budget that counts in the next cycle.
-    #[inline]
-    pub fn budget(&self, budget: Budget) -> Budget {
-        if self.may_stop() {
-            budget
-        } else {
-            budget.last()
-        }
     }
 
     /// The outside of a cycle that is recorded or answered for.

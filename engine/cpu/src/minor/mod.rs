@@ -139,7 +139,8 @@ impl Minor {
         }
         memo.begin_run(pipe, &mut cx, budget);
         loop {
-            let Budget { max_insts, max_cycles, .. } = memo.budget(budget);
+            let may_stop = memo.may_stop();
+            let Budget { max_insts, max_cycles, .. } = if may_stop { budget } else { budget.last() };
             if pipe.ledger.is_some() {
                 pipe.charge(cx.data_levels());
             }
@@ -149,7 +150,7 @@ impl Minor {
             if pipe.cycles() >= max_cycles {
                 return Stop::MaxCycles;
             }
-            if memo.may_stop() && cx.cx.bus.slice_is_over() {
+            if may_stop && cx.cx.bus.slice_is_over() {
                 return Stop::SliceOver;
             }
             if let Some(boundary) = pipe.fetch2.turned.take() {

@@ -194,14 +194,15 @@ impl O3 {
         }
         memo.begin_run(pipe, &mut cx, budget);
         loop {
-            let Budget { max_insts, max_cycles, .. } = memo.budget(budget);
+            let may_stop = memo.may_stop();
+            let Budget { max_insts, max_cycles, .. } = if may_stop { budget } else { budget.last() };
             if pipe.commit.stats.insts >= max_insts {
                 return Stop::MaxInsts;
             }
             if pipe.cycle.0 > max_cycles {
                 return Stop::MaxCycles;
             }
-            if memo.may_stop() && cx.cx.bus.slice_is_over() {
+            if may_stop && cx.cx.bus.slice_is_over() {
                 return Stop::SliceOver;
             }
             if let Some(boundary) = pipe.io.activity.boundary.take() {
