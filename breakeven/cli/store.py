@@ -37,7 +37,7 @@ def store(context: typer.Context, store: StoreOption = None, json: JsonOption = 
     from breakeven.output.console import print_json, print_table
     from breakeven.store import Store
 
-    with Store(_existing(store), reading=True) as opened:
+    with Store(_existing(store), reading=True) as opened, opened.telling("not shown"):
         statistics, contexts = opened.statistics(), opened.contexts()
     present = load_engine().fingerprint
     if json:
@@ -74,8 +74,9 @@ def export(
 
     check_output(out)
     with Store(_existing(store), reading=True) as opened:
-        table = opened.frame(machine, None if all_engines else load_engine().fingerprint)
-        names = sorted({context.machine for context in opened.contexts()})
+        with opened.telling("left out"):
+            table = opened.frame(machine, None if all_engines else load_engine().fingerprint)
+        names = sorted({context.machine for context in opened.contexts()}) if table.empty else []
     if table.empty:
         known = f"; there are: {', '.join(names)}" if names else ""
         raise UserError(f"the store has no such points{known}")

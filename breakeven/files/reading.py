@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import zlib
 from pathlib import Path
 
 from breakeven.errors import UserError
@@ -27,3 +28,18 @@ def read_file(path: Path, what: str) -> bytes:
         return read_bounded(path)
     except OSError as error:
         raise UserError(f"cannot read the {what} {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
+
+
+def unpacked(data: bytes, most: int) -> bytes:
+    """What `zlib.compress` made into `data`: `most` bytes at most, as a byte may stand for a thousand.
+
+    Raises `ValueError` for more, and for what is not compressed data.
+    """
+    unpacker = zlib.decompressobj()
+    try:
+        found = unpacker.decompress(data, most)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if not unpacker.eof:
+        raise ValueError(f"it has more than {most} bytes, or is cut off")
+    return found

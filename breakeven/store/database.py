@@ -3,8 +3,13 @@
 One SQLite file. A *context* is what decides a result besides the point: the engine (a hash of its sources), the
 machine (a hash of its description) and the guest (a hash of its ELF). A *result* is the guest's 64-byte record under
 its context and its 128-byte point record (docs/guests.md). Both are kept as they are: what a newer version
-wants to know of an old point can still be read out of it. Each row has a checksum over its point, its result and the
-context's key: a row that a disk or a program has damaged counts as missing, is told, and its point is simulated again.
+wants to know of an old point can still be read out of it. A *note* is an answer that took many points, kept with the
+context it is about.
+
+Each row of each table has a checksum over all that it says and its context's key. A row that a disk or a program has
+damaged counts as missing and is told: its point is simulated again, its question answered again. The points of a
+context have checksums of their own, so they outlive what the context's row has lost: they are shown as of `UNNAMED`
+until a command that knows the machine writes the row again.
 
 Results are written as they come, each batch in one transaction that is on the disk before the next one begins
 (write-ahead log, ``synchronous=FULL``): killing a sweep loses the points in flight and no others. Any number of
@@ -16,9 +21,9 @@ processes on one machine may use one store; a network file system will not do (S
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
+import sys
 import threading
 import time
 import zlib
@@ -31,7 +36,18 @@ from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
-from breakeven.store.rows import APPLICATION_ID, LAYOUT, NOTES, SCHEMA, Context, is_whole, row_sum
+from breakeven.store.layouts import create, upgrade
+from breakeven.store.rows import (
+    APPLICATION_ID,
+    CONTEXT_COLUMNS,
+    LAYOUT,
+    UNNAMED,
+    Context,
+    ContextRow,
+    is_whole,
+    note_is_whole,
+    row_sum,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +99,7 @@ class Store:
             self._db = sqlite3.connect(
                 name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=frozen
             )
-            self._open(frozen)
+            self._open(frozen, reading)
 
     def _frozen(self) -> str:
         """SQLite's name for a file that nobody changes: it makes no files beside it, and reads no log there."""
@@ -95,7 +111,7 @@ class Store:
             )
         return f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
 
-    def _open(self, frozen: bool) -> None:
+    def _open(self, frozen: bool, reading: bool) -> None:
         db = self._connection
         with self._errors():
             # In this order: another process that is making the store marks it together with its tables.
@@ -111,9 +127,14 @@ class Store:
             db.execute("PRAGMA foreign_keys=ON")
             # Text that something has damaged is text all the same: it equals no key.
             db.text_factory = lambda data: data.decode(errors="replace")
-            layout = db.execute("PRAGMA user_version").fetchone()[0] or self._create()
-            if layout == 1:
-                layout = self._add_sums()
+            layout = db.execute("PRAGMA user_version").fetchone()[0]
+            if 0 < layout < LAYOUT and (frozen or (reading and not os.access(self.path, os.W_OK))):
+                db = self._in_memory()
+            if layout < LAYOUT:
+                with self._transaction():
+                    # Another process may have been faster.
+                    layout = db.execute("PRAGMA user_version").fetchone()[0]
+                    layout = upgrade(db, layout) if layout else create(db)
         if layout != LAYOUT:
             self.close()
             raise UserError(
@@ -131,31 +152,14 @@ class Store:
                     raise
                 time.sleep(0.01)
 
-    def _create(self) -> int:
-        with self._transaction() as db:
-            # Another process may have been faster.
-            layout = db.execute("PRAGMA user_version").fetchone()[0]
-            if layout:
-                return int(layout)
-            for statement in SCHEMA.split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version={LAYOUT}")
-        return LAYOUT
-
-    def _add_sums(self) -> int:
-        """From layout 1, whose rows have no checksum: they get one of what they hold today."""
-        with self._transaction() as db:
-            # Another process may have been faster.
-            if db.execute("PRAGMA user_version").fetchone()[0] == 1:
-                db.create_function("row_sum", 5, row_sum, deterministic=True)
-                db.execute("ALTER TABLE result ADD COLUMN sum BLOB")
-                db.execute(
-                    "UPDATE result SET sum = (SELECT row_sum(engine, machine_hash, guest, result.point, result.result)"
-                    " FROM context WHERE id = result.context)"
-                )
-                db.execute(f"PRAGMA user_version={LAYOUT}")
-        return LAYOUT
+    def _in_memory(self) -> sqlite3.Connection:
+        """A copy that can be brought to this layout, of a store that cannot be written."""
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        copy.text_factory = self._connection.text_factory
+        self._connection.backup(copy)
+        self.close()
+        self._db = copy
+        return copy
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -169,8 +173,10 @@ class Store:
         try:
             with self._turn:
                 yield
-        except sqlite3.DatabaseError as error:
-            name, text, kind = str(self.path), str(error), UserError
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # SQLite's own sentence may cite damaged bytes, which are no text.
+            undecoded = isinstance(error, UnicodeDecodeError)
+            name, text, kind = str(self.path), "malformed" if undecoded else str(error), UserError
             if "not a database" in text or "malformed" in text:
                 fix = "take what is left with `breakeven store repair`, or name another file (--store)"
             elif "full" in text or "disk I/O" in text:
@@ -209,31 +215,60 @@ class Store:
             self._db.close()
             self._db = None
 
+    @contextmanager
+    def telling(self, what: str) -> Iterator[None]:
+        """Says on stderr how many of the rows that are read meanwhile are damaged, and `what` became of them."""
+        before = self.damaged
+        yield
+        if damaged := self.damaged - before:
+            print(
+                f"breakeven: {damaged} rows of the store {str(self.path)!r} are damaged: {what} "
+                "(`breakeven store check` looks at all)",
+                file=sys.stderr,
+            )
+
     def context(self, identity: Identity, machine: str, description: str) -> int:
-        """The id of a context; kept from now on when it is new."""
-        found = self.find(identity)
-        if found is not None:
-            return found
+        """The id of a context; kept from now on when it is new, or its row is damaged."""
+        found = self._context_row(identity)
+        if found is not None and found.is_whole and found.machine != UNNAMED:
+            return found.id
+        values = (machine, zlib.compress(description.encode()), int(time.time()))
         with self._errors(), self._transaction() as db:
             db.execute(
-                "INSERT OR IGNORE INTO context (engine, machine_hash, guest, machine, description, created)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (*identity, machine, zlib.compress(description.encode()), int(time.time())),
+                "INSERT INTO context (engine, machine_hash, guest, machine, description, created, sum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (engine, machine_hash, guest) DO UPDATE SET"
+                " engine=excluded.engine, machine_hash=excluded.machine_hash, guest=excluded.guest,"
+                " machine=excluded.machine, description=excluded.description, created=excluded.created,"
+                " sum=excluded.sum",
+                (*identity, *values, row_sum(identity, *values)),
             )
-        found = self.find(identity)
+        found = self._context_row(identity)
         if found is None:
             raise UserError(f"the store {str(self.path)!r} lost a context that was just written: prune ran meanwhile?")
-        return found
+        return found.id
 
     def find(self, identity: Identity) -> int | None:
-        """The id of a context, when there is one."""
+        """The id of a context, when there is one whose row is whole and names its machine."""
+        found = self._context_row(identity)
+        if found is None:
+            return None
+        self.damaged += not found.is_whole
+        return found.id if found.is_whole and found.machine != UNNAMED else None
+
+    def has(self, identity: Identity) -> bool:
+        """Whether there is a row of a context, whole or not: its points are checked by themselves."""
+        return self._context_row(identity) is not None
+
+    def _context_row(self, identity: Identity) -> ContextRow | None:
         with self._errors():
             row = self._connection.execute(
-                "SELECT id FROM context WHERE engine=? AND machine_hash=? AND guest=?", identity
+                f"SELECT {CONTEXT_COLUMNS} FROM context WHERE engine=? AND machine_hash=? AND guest=?", identity
             ).fetchone()
-        if row is not None and not isinstance(row[0], int):
-            raise self._damage()
-        return None if row is None else row[0]
+        if row is None:
+            return None
+        # Rows of this context are checked with what was asked for, not with what the file says.
+        self._identities[row[0]] = identity
+        return ContextRow(*row)
 
     def known(self, context: int, points: Sequence[bytes]) -> list[bytes | None]:
         """The results that there are of `points`, in their order; their `index` field is 0."""
@@ -259,7 +294,7 @@ class Store:
         rows = []
         for point, result in zip(points, results, strict=True):
             result = b"\0\0\0\0" + result[4:]
-            rows.append((context, point, result, row_sum(*identity, point, result)))
+            rows.append((context, point, result, row_sum(identity, point, result)))
         with self._errors(), self._transaction() as db:
             db.executemany("INSERT OR REPLACE INTO result (context, point, result, sum) VALUES (?, ?, ?, ?)", rows)
 
@@ -277,66 +312,72 @@ class Store:
 
     def note(self, context: int, question: str, answer: str) -> None:
         """Keeps what was found out about a context; a later answer to the same question takes its place."""
+        total = row_sum(self._identity(context), question, answer)
         with self._errors(), self._transaction() as db:
-            db.execute(NOTES)
-            db.execute("INSERT OR REPLACE INTO note (context, question, answer) VALUES (?, ?, ?)",
-                       (context, question, answer))  # fmt: skip
+            db.execute("INSERT OR REPLACE INTO note (context, question, answer, sum) VALUES (?, ?, ?, ?)",
+                       (context, question, answer, total))  # fmt: skip
 
     def noted(self, context: int, question: str) -> str | None:
-        """What `note` kept; None: nothing."""
+        """What `note` kept; None: nothing, or it is damaged."""
         with self._errors():
-            if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name='note'").fetchone():
-                return None
             row = self._connection.execute(
-                "SELECT answer FROM note WHERE context=? AND question=?", (context, question)
+                "SELECT answer, sum FROM note WHERE context=? AND question=?", (context, question)
             ).fetchone()
+        if row is not None and not note_is_whole(self._identity(context), question, *row):
+            self.damaged += 1
+            return None
         return None if row is None else str(row[0])
 
     def contexts(self) -> list[Context]:
-        """What there is, oldest first."""
-        query = (
-            "SELECT c.id, engine, machine_hash, guest, machine, created,"
-            " (SELECT count(*) FROM result WHERE context = c.id) FROM context c ORDER BY c.id"
-        )
-        with self._errors():
-            rows = self._connection.execute(query).fetchall()
-        if not all(isinstance(row[0], int) and all(isinstance(text, str) for text in row[1:5]) for row in rows):
-            raise self._damage()
-        return [Context(row[0], Identity(*row[1:4]), row[4], row[5], row[6]) for row in rows]
+        """What there is, oldest first. Of a damaged row, what a point's checksum proves: the machine is `UNNAMED`."""
+        found = []
+        for row in self._context_rows():
+            points = self._count("result WHERE context=?", row.id)
+            if row.is_whole:
+                found.append(Context(row.id, row.identity, row.machine, row.created, points))
+                continue
+            self.damaged += 1
+            if self._has_points(row):
+                found.append(Context(row.id, row.identity, UNNAMED, 0, points))
+        return found
 
-    def _damage(self) -> UserError:
-        return UserError(f"the store {str(self.path)!r} is damaged: take what is left with `breakeven store repair`")
-
-    def description(self, context: int) -> str:
-        """The machine's canonical description."""
+    def _context_rows(self) -> list[ContextRow]:
         with self._errors():
-            row = self._connection.execute("SELECT description FROM context WHERE id=?", (context,)).fetchone()
+            rows = self._connection.execute(f"SELECT {CONTEXT_COLUMNS} FROM context ORDER BY id").fetchall()
+        return [ContextRow(*row) for row in rows]
+
+    def _has_points(self, row: ContextRow) -> bool:
+        """Whether the checksum of a point says that the context's key is what was written."""
+        with self._errors():
+            rows = self._connection.execute("SELECT point, result, sum FROM result WHERE context=?", (row.id,))
+            return any(is_whole(row.identity, *each) for each in rows)
+
+    def description(self, context: int) -> str | None:
+        """The machine's canonical description; None: the store has lost it."""
+        with self._errors():
+            row = self._connection.execute(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE id=?", (context,)).fetchone()
         if row is None:
             raise UserError(f"the store {str(self.path)!r} has no context {context}")
-        try:
-            return zlib.decompress(row[0]).decode()
-        except (zlib.error, UnicodeDecodeError, TypeError):
-            raise UserError(
-                f"the store {str(self.path)!r}: the description of context {context} is damaged: "
-                "run `breakeven store repair`"
-            ) from None
+        return ContextRow(*row).description
 
     def check(self) -> list[str]:
         """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
         with self._errors():
             rows = self._connection.execute("PRAGMA integrity_check").fetchall()
         wrong = [row[0] for row in rows if row[0] != "ok"]
-        for context in self.contexts():
-            _, damaged = self._rows(context)
-            wrong += [f"{damaged} damaged rows of {context.machine}"] if damaged else []
-            try:
-                if hashlib.sha256(self.description(context.id).encode()).hexdigest() != context.identity.machine_hash:
-                    wrong.append(f"the description of {context.machine} is another machine's")
-            except UserError:
-                wrong.append(f"the description of {context.machine} is damaged")
+        for row in self._context_rows():
+            name = row.machine if row.is_whole else UNNAMED
+            if not row.is_whole:
+                wrong.append(f"the name or the description of a machine is damaged (its points are shown as of {name})")
+            points, notes = self._rows(row)[1], self._damaged_notes(row)
+            wrong += [f"{points} damaged rows of {name}"] if points else []
+            wrong += [f"{notes} damaged notes on {name}"] if notes else []
+        for table in ("result", "note"):
+            lost = self._count(f"{table} WHERE context NOT IN (SELECT id FROM context)")
+            wrong += [f"{lost} rows of {table} are of no machine"] if lost else []
         return wrong
 
-    def _rows(self, context: Context) -> tuple[list[tuple[bytes, bytes]], int]:
+    def _rows(self, context: Context | ContextRow) -> tuple[list[tuple[bytes, bytes]], int]:
         """The whole rows of a context, points and results, and how many are damaged."""
         with self._errors():
             rows = self._connection.execute(
@@ -344,6 +385,11 @@ class Store:
             ).fetchall()
         whole = [(p, r) for p, r, total in rows if is_whole(context.identity, p, r, total)]
         return whole, len(rows) - len(whole)
+
+    def _damaged_notes(self, context: ContextRow) -> int:
+        with self._errors():
+            rows = self._connection.execute("SELECT question, answer, sum FROM note WHERE context=?", (context.id,))
+            return sum(not note_is_whole(context.identity, *row) for row in rows)
 
     def prune(self, engine: str) -> int:
         """Deletes the points of every version of ours but `engine`, and gives the room back; how many points went."""
@@ -388,7 +434,10 @@ class Store:
 
     def statistics(self) -> dict[str, Any]:
         """Points, contexts and the file's size (bytes)."""
-        contexts = self.contexts()
         size = self.path.stat().st_size if self.path.exists() else 0
-        return {"file": str(self.path), "bytes": size, "contexts": len(contexts),
-                "points": sum(context.points for context in contexts)}  # fmt: skip
+        return {"file": str(self.path), "bytes": size, "contexts": self._count("context"),
+                "points": self._count("result")}  # fmt: skip
+
+    def _count(self, rows: str, *values: object) -> int:
+        with self._errors():
+            return int(self._connection.execute(f"SELECT count(*) FROM {rows}", values).fetchone()[0])

@@ -266,7 +266,7 @@ def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
         raise UserError(f"there is no store {str(path)!r}: run, sweep, compare and reproduce make one")
     present = load_engine().fingerprint
     parts = []
-    with Store(path, reading=True) as store:
+    with Store(path, reading=True) as store, store.telling("left out"):
         contexts = [item for item in store.contexts() if item.identity.engine == present and item.points]
         for context in contexts:
             if machine not in (None, context.machine):
@@ -274,7 +274,8 @@ def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
             table = store.frame(context.machine, present)
             table = table[(table["machine_hash"] == context.identity.machine_hash)]
             table = table[table["guest"] == context.identity.guest].drop(columns=["machine_hash", "engine", "guest"])
-            shown = Shown(_spec(context.machine), json.loads(store.description(context.id)))
+            said = store.description(context.id)
+            shown = Shown(_spec(context.machine), None if said is None else json.loads(said))
             parts.append(Part(context.machine, "from the store", table.reset_index(drop=True), again, [shown]))
     if not parts:
         known = sorted({item.machine for item in contexts})

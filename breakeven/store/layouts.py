@@ -1,0 +1,51 @@
+"""Makes a store's tables, and brings a store of an earlier layout to this one."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from breakeven.points.engine import Identity
+from breakeven.store.rows import APPLICATION_ID, CONTEXT_COLUMNS, LAYOUT, SCHEMA, ContextRow, row_sum
+
+
+def create(db: sqlite3.Connection) -> int:
+    """Makes the tables of an empty file, within the caller's transaction; the layout."""
+    _make(db, SCHEMA)
+    db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version={LAYOUT}")
+    return LAYOUT
+
+
+def _make(db: sqlite3.Connection, tables: str) -> None:
+    for statement in tables.split(";"):
+        db.execute(statement)
+
+
+def upgrade(db: sqlite3.Connection, layout: int) -> int:
+    """From an earlier layout, within the caller's transaction; the layout, a later one as it is.
+
+    Rows without a checksum get one of what they hold today: points (layout 1), and contexts whose description is that
+    of their key. Notes had none: they are dropped, and their questions are answered again.
+    """
+    if layout >= LAYOUT:
+        return layout
+    contexts = [ContextRow(*row) for row in db.execute(f"SELECT {CONTEXT_COLUMNS.replace('sum', 'NULL')} FROM context")]
+    db.execute("ALTER TABLE context ADD COLUMN sum BLOB")
+    for row in contexts:
+        if row.description is not None:
+            db.execute("UPDATE context SET sum=? WHERE id=?", (row.own_sum, row.id))
+    if layout == 1:
+        db.create_function("row_sum", 5, _point_sum, deterministic=True)
+        db.execute("ALTER TABLE result ADD COLUMN sum BLOB")
+        db.execute(
+            "UPDATE result SET sum = (SELECT row_sum(engine, machine_hash, guest, result.point, result.result)"
+            " FROM context WHERE id = result.context)"
+        )
+    db.execute("DROP TABLE IF EXISTS note")
+    _make(db, SCHEMA[SCHEMA.index("CREATE TABLE note") :])
+    db.execute(f"PRAGMA user_version={LAYOUT}")
+    return LAYOUT
+
+
+def _point_sum(engine: str, machine_hash: str, guest: str, point: object, result: object) -> bytes:
+    return row_sum(Identity(engine, machine_hash, guest), point, result)
