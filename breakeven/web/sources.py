@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -125,8 +126,8 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def _spec(text: str, settings: Sequence[str] = ()) -> MachineSpec:
-    """A machine by what a table calls it: its name, and in a store's its settings."""
-    name, *own = text.split(" ")
+    """A machine by what a table calls it: its name (a file's may have spaces), and in a store's its settings."""
+    name, *own = re.split(r" (?=[\w.\[\]]+=)", text)
     return MachineSpec(name, (*own, *settings))
 
 
