@@ -5,7 +5,6 @@ Each source gives parts: a tidy table with the machines it is of, and the comman
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import shlex
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
+from breakeven.files.reading import csv_rows
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: what every table must have
 _NEEDED = ("routine", "size", "cycles_median")
+#: rows times columns of a compressed table: ten times what a page holds
+_MOST_CELLS = 1 << 26
 #: columns that must hold numbers, and names, where there are such columns
 _NUMBERS = ("calls", "src_offset", "dst_offset", "repetitions", "instructions")
 _TEXTS = ("routine", "machine", "cache_state", "measure")
@@ -102,7 +104,7 @@ def read_table(path: Path) -> pd.DataFrame:
         elif path.suffix == ".json":
             table = pd.read_json(path, orient="records")
         else:
-            table = pd.read_parquet(path)
+            table = _parquet(path)
     except OSError as error:
         raise UserError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
     except ImportError:
@@ -123,6 +125,28 @@ def read_table(path: Path) -> pd.DataFrame:
         if not all(isinstance(value, str) and value for value in table[name]):
             raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a name")
     return table
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    """Raises `ValueError` for a file that is damaged or too large: what reads it raises errors of every kind."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    import pandas as pd
+
+    options = {"page_checksum_verification": True} if find_spec("pyarrow") else {}
+    try:
+        if options:
+            found = import_module("pyarrow.parquet").read_metadata(path)
+            if found.num_rows * found.num_columns > _MOST_CELLS:
+                raise UserError(f"{str(path)!r} has {found.num_rows} rows: more than a page can hold")
+        return pd.read_parquet(path, **options)
+    except (ImportError, UserError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the system's: data that are damaged have no number
+        raise ValueError(f"it is damaged ({type(error).__name__}: {str(error).strip()})") from None
 
 
 def _spec(text: str, settings: Sequence[str] = ()) -> MachineSpec:
@@ -232,8 +256,7 @@ def study_parts(folder: Path) -> tuple[str, list[Part]]:
 
 def study_verdicts(folder: Path) -> list[list[str]]:
     """Claim, published, simulated, verdict and note of each claim of a study's report."""
-    with (folder / "verdicts.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(folder / "verdicts.csv")
     return [[row.get(name) or "" for name in ("claim", "published", "simulated", "verdict", "note")] for row in rows]
 
 
