@@ -36,7 +36,6 @@ from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
-from breakeven.store.layouts import create, upgrade
 from breakeven.store.rows import (
     APPLICATION_ID,
     CONTEXT_COLUMNS,
@@ -131,6 +130,8 @@ class Store:
             if 0 < layout < LAYOUT and (frozen or (reading and not os.access(self.path, os.W_OK))):
                 db = self._in_memory()
             if layout < LAYOUT:
+                from breakeven.store.layouts import create, upgrade  # a run on a store that there is needs neither
+
                 with self._transaction():
                     # Another process may have been faster.
                     layout = db.execute("PRAGMA user_version").fetchone()[0]

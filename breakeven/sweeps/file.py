@@ -12,6 +12,7 @@ from breakeven import points as pt
 from breakeven.errors import UserError, near
 from breakeven.files.reading import read_bounded
 from breakeven.machine.presets import is_file_name
+from breakeven.output.shell import quoted
 from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 
@@ -78,7 +79,7 @@ def _machines(key: str, value: Any) -> list[str]:
     names = _names(key, value)
     for name in names:
         if is_file_name(name):
-            raise UserError(f"{name!r} is a file that would be run: name it on the command line (-m {name})")
+            raise UserError(f"{name!r} is a file that would be run: name it on the command line (-m {quoted(name)})")
     return names
 
 

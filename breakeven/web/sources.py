@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
 from breakeven.files.reading import csv_rows
+from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
@@ -172,7 +173,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     several = "engine" in table or (HOST in machines and len(machines) > 1)
     if product != len(table) or several or any(" " in name for name in machines):
         return ""
-    words = ["breakeven", "sweep", *map(str, axes["routine"])]
+    words: list[str] = []
     for name in machines:
         words += ["--engine", "native"] if name == HOST else ["--machine", name]
     for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
@@ -193,7 +194,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     words += _described_words(table)
     for name in swept:
         words += ["--sweep", f"{name}={','.join(str(value) for value in axes[name])}"]
-    return shlex.join([*words, "--out", path.name])
+    return shell_command("sweep", [str(name) for name in axes["routine"]], [*words, "--out", path.name])
 
 
 #: the options of the columns that `described` adds
@@ -242,7 +243,7 @@ def study_parts(folder: Path) -> tuple[str, list[Part]]:
     from breakeven.studies.finding import find_studies
 
     (study,) = find_studies([folder.resolve().name])
-    command = f"breakeven reproduce {study.name}"
+    command = shell_command("reproduce", [study.name])
     parts = []
     for name, (about, spec) in {**study.grids, **study.searches}.items():
         path = folder / f"data-{name}.csv"

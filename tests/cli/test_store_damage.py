@@ -255,7 +255,7 @@ def test_repair_reads_an_earlier_layout(whole: bytes, tmp_path: Path, monkeypatc
         def upgrade(*_: object) -> int:
             raise sqlite3.DatabaseError("database disk image is malformed")
 
-        monkeypatch.setattr("breakeven.store.database.upgrade", upgrade)
+        monkeypatch.setattr("breakeven.store.layouts.upgrade", upgrade)
     assert repair(path)[:3] == (120, 0, 0)
     with Store(path) as store:
         assert [(context.machine, context.points) for context in store.contexts()] == [("m", 120)]
