@@ -40,6 +40,7 @@ from breakeven.store.rows import (
     APPLICATION_ID,
     CONTEXT_COLUMNS,
     LAYOUT,
+    SCHEMA,
     UNNAMED,
     Context,
     ContextRow,
@@ -128,14 +129,9 @@ class Store:
             db.text_factory = lambda data: data.decode(errors="replace")
             layout = db.execute("PRAGMA user_version").fetchone()[0]
             if 0 < layout < LAYOUT and (frozen or (reading and not os.access(self.path, os.W_OK))):
-                db = self._in_memory()
+                self._db = db = self._in_memory()
             if layout < LAYOUT:
-                from breakeven.store.layouts import create, upgrade  # a run on a store that there is needs neither
-
-                with self._transaction():
-                    # Another process may have been faster.
-                    layout = db.execute("PRAGMA user_version").fetchone()[0]
-                    layout = upgrade(db, layout) if layout else create(db)
+                layout = self._made()
         if layout != LAYOUT:
             self.close()
             raise UserError(
@@ -153,13 +149,27 @@ class Store:
                     raise
                 time.sleep(0.01)
 
+    def _made(self) -> int:
+        """Makes the tables of an empty file, or brings an earlier layout to this one; the layout."""
+        with self._transaction() as db:
+            # Another process may have been faster.
+            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
+            if layout:
+                from breakeven.store.layouts import upgrade  # most runs do without
+
+                return upgrade(db, layout)
+            for statement in SCHEMA.split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version={LAYOUT}")
+        return LAYOUT
+
     def _in_memory(self) -> sqlite3.Connection:
         """A copy that can be brought to this layout, of a store that cannot be written."""
         copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         copy.text_factory = self._connection.text_factory
         self._connection.backup(copy)
         self.close()
-        self._db = copy
         return copy
 
     @property

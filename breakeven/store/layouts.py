@@ -1,24 +1,11 @@
-"""Makes a store's tables, and brings a store of an earlier layout to this one."""
+"""Brings a store of an earlier layout to this one."""
 
 from __future__ import annotations
 
 import sqlite3
 
 from breakeven.points.engine import Identity
-from breakeven.store.rows import APPLICATION_ID, CONTEXT_COLUMNS, LAYOUT, SCHEMA, ContextRow, row_sum
-
-
-def create(db: sqlite3.Connection) -> int:
-    """Makes the tables of an empty file, within the caller's transaction; the layout."""
-    _make(db, SCHEMA)
-    db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-    db.execute(f"PRAGMA user_version={LAYOUT}")
-    return LAYOUT
-
-
-def _make(db: sqlite3.Connection, tables: str) -> None:
-    for statement in tables.split(";"):
-        db.execute(statement)
+from breakeven.store.rows import CONTEXT_COLUMNS, LAYOUT, SCHEMA, ContextRow, row_sum
 
 
 def upgrade(db: sqlite3.Connection, layout: int) -> int:
@@ -42,7 +29,7 @@ def upgrade(db: sqlite3.Connection, layout: int) -> int:
             " FROM context WHERE id = result.context)"
         )
     db.execute("DROP TABLE IF EXISTS note")
-    _make(db, SCHEMA[SCHEMA.index("CREATE TABLE note") :])
+    db.execute(next(statement for statement in SCHEMA.split(";") if "CREATE TABLE note" in statement))
     db.execute(f"PRAGMA user_version={LAYOUT}")
     return LAYOUT
 
