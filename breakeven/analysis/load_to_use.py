@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.open import opened_store
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.data import find_data
@@ -85,12 +86,7 @@ def load_to_use(spec: MachineSpec, store: Store | None = None) -> list[Latency]:
 
 def load_to_use_of(spec: MachineSpec, store: Path | None = None, no_store: bool = False) -> list[Latency]:
     """`load_to_use` with the user's store, or the one named, where one is wanted."""
-    from breakeven.store import OFF, Store, default_path
-
-    path = store or default_path()
-    if no_store or str(path) == OFF:
-        return load_to_use(spec)
-    with Store(path) as opened:
+    with opened_store(store, no_store) as opened:
         return load_to_use(spec, opened)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -24,11 +26,16 @@ class Repaired(NamedTuple):
 
 
 def repair(path: Path) -> Repaired:
-    """Makes a new store at `path` of the whole rows of the one there, which becomes ``path.damaged``.
+    """Makes a new store at `path` of the whole rows of the one there, which becomes ``path.damaged`` (``-2`` and so
+    on where that is taken).
 
     Points whose machine's name is damaged are kept as of `UNNAMED`. Raises `UserError` where the file is no store, or
     nothing can be read of it.
     """
+    if not (os.access(path, os.R_OK | os.W_OK) and os.access(path.parent, os.W_OK)):
+        raise UserError(
+            f"the store {str(path)!r} cannot be written: copy it to a folder that can be, and repair the copy"
+        )
     with suppress(UserError):
         Store(path).close()  # of an earlier layout: its rows get checksums, where that goes
     fresh = path.with_name(f"{path.name}.repaired")
@@ -51,12 +58,18 @@ def repair(path: Path) -> Repaired:
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise UserError(f"nothing can be read of {str(path)!r} ({error}): delete it, or name another file") from None
     unreadable += contexts.count(None)
-    old = path.with_name(f"{path.name}.damaged")
+    old = next(each for each in _names(path) if not os.path.lexists(each))
     path.replace(old)
     for name in _files(path)[1:]:
         name.unlink(missing_ok=True)
     fresh.replace(path)
     return Repaired(kept, lost, unreadable, old)
+
+
+def _names(path: Path) -> Iterator[Path]:
+    """Where the damaged file may go: an earlier one stays."""
+    yield path.with_name(f"{path.name}.damaged")
+    yield from (path.with_name(f"{path.name}.damaged-{number}") for number in itertools.count(2))
 
 
 def _copied(db: sqlite3.Connection, context: ContextRow, store: Store, summed: bool) -> tuple[int, int, int]:

@@ -261,6 +261,32 @@ def test_repair_reads_an_earlier_layout(whole: bytes, tmp_path: Path, monkeypatc
         assert [(context.machine, context.points) for context in store.contexts()] == [("m", 120)]
 
 
+@pytest.mark.parametrize("place", ["", "-wal", "-shm", "-journal", ".leases", ".repaired", ".damaged"])
+def test_a_link_at_a_stores_place_leaves_its_target(whole: bytes, tmp_path: Path, place: str) -> None:
+    path, mine = tmp_path / "s" / "points.sqlite", tmp_path / "mine.txt"
+    path.parent.mkdir()
+    path.write_bytes(whole)
+    mine.write_text("my notes\n")
+    link = path.with_name(path.name + place)
+    link.unlink(missing_ok=True)
+    link.symlink_to(mine)
+    for use in (swept, repair):
+        try:
+            use(path)
+        except UserError as error:
+            assert str(path) in str(error)
+    assert mine.read_text() == "my notes\n"
+
+
+def test_repair_does_not_blame_a_store_that_cannot_be_written(whole: bytes, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "points.sqlite"
+    path.write_bytes(whole)
+    monkeypatch.setattr("breakeven.store.repair.os.access", lambda *_: False)
+    with pytest.raises(UserError, match="cannot be written: copy it"):
+        repair(path)
+    assert [each.name for each in tmp_path.iterdir()] == ["points.sqlite"] and path.read_bytes() == whole
+
+
 def test_repair_keeps_what_is_whole(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)
@@ -272,6 +298,8 @@ def test_repair_keeps_what_is_whole(whole: bytes, tmp_path: Path) -> None:
         engine = StoredEngine(Storable(cycles), store)
         run_sweep(spec(SIZES), engine)
         assert engine.simulated == 5
+    before = done.old.read_bytes()
+    assert repair(path).old.name == "points.sqlite.damaged-2" and done.old.read_bytes() == before
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as db:
         db.execute("CREATE TABLE theirs (x)")
