@@ -154,13 +154,18 @@ def progress_bar(enabled: bool, what: str, counted: bool = True) -> Iterator[Swe
         def render(self, task: Any) -> Text:
             return Text(f"{task.speed:.0f}/s" if task.speed else "-/s")
 
+    class Screen(Console):
+        def show_cursor(self, show: bool = True) -> bool:
+            """Leaves it shown: a process that is killed could not show it again."""
+            return False
+
     amounts = (MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     shares = (TaskProgressColumn(), TimeRemainingColumn(), TextColumn("left"))
     # A machine's name is no markup.
     columns = (TextColumn("{task.description}", markup=False), BarColumn(20), *(amounts if counted else shares))
     # A share's speed varies with the work at hand: it is taken over minutes.
     period = 30 if counted else 120
-    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=period) as bar:
+    with Progress(*columns, console=Screen(stderr=True), transient=True, speed_estimate_period=period) as bar:
         task = bar.add_task(what, total=None)
 
         def update(done: int, total: int, label: str) -> None:

@@ -87,9 +87,12 @@ def test_a_progress_bar_takes_any_machines_name(monkeypatch) -> None:
 
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
     with progress_bar(True, "sweep") as update:
         update(1, 2, "./[/x] \x1b]0;title\x07.py")
     assert "./[/x] \\x1b]0;title\\x07.py" in screen.getvalue()
+    # A process that is killed could not show it again.
+    assert "\x1b[?25l" not in screen.getvalue(), "the cursor was hidden"
 
 
 def test_a_machine_file_that_the_explorer_writes_holds_settings_as_texts() -> None:
