@@ -71,11 +71,12 @@ def export(
     from breakeven.output.console import print_json
     from breakeven.points.table import check_output, write_table
     from breakeven.store import Store
+    from breakeven.store.contents import frame
 
     check_output(out)
     with Store(_existing(store), reading=True) as opened:
         with opened.telling("left out"):
-            table = opened.frame(machine, None if all_engines else load_engine().fingerprint)
+            table = frame(opened, machine, None if all_engines else load_engine().fingerprint)
         names = sorted({context.machine for context in opened.contexts()}) if table.empty else []
     if table.empty:
         known = f"; there are: {', '.join(names)}" if names else ""
@@ -93,9 +94,10 @@ def check(store: StoreOption = None, json: JsonOption = False) -> int:
     """Look for damage: SQLite's own check, and the checksum of every row. Status 1: there is some."""
     from breakeven.output.console import print_json
     from breakeven.store import Store
+    from breakeven.store.contents import check as damage
 
     with Store(_existing(store), reading=True) as opened:
-        wrong, statistics = opened.check(), opened.statistics()
+        wrong, statistics = damage(opened), opened.statistics()
     if json:
         print_json({**statistics, "damage": wrong})
     else:

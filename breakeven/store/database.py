@@ -30,9 +30,8 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
@@ -48,10 +47,6 @@ from breakeven.store.rows import (
     note_is_whole,
     row_sum,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 #: how long to wait for another process that is writing (s)
 BUSY_SECONDS = 60
@@ -129,7 +124,9 @@ class Store:
             db.text_factory = lambda data: data.decode(errors="replace")
             layout = db.execute("PRAGMA user_version").fetchone()[0]
             if 0 < layout < LAYOUT and (frozen or (reading and not os.access(self.path, os.W_OK))):
-                self._db = db = self._in_memory()
+                from breakeven.store.layouts import in_memory
+
+                self._db = db = in_memory(db)
             if layout < LAYOUT:
                 layout = self._made()
         if layout != LAYOUT:
@@ -163,14 +160,6 @@ class Store:
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
             db.execute(f"PRAGMA user_version={LAYOUT}")
         return LAYOUT
-
-    def _in_memory(self) -> sqlite3.Connection:
-        """A copy that can be brought to this layout, of a store that cannot be written."""
-        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        copy.text_factory = self._connection.text_factory
-        self._connection.backup(copy)
-        self.close()
-        return copy
 
     @property
     def _connection(self) -> sqlite3.Connection:
@@ -271,15 +260,13 @@ class Store:
         return self._context_row(identity) is not None
 
     def _context_row(self, identity: Identity) -> ContextRow | None:
-        with self._errors():
-            row = self._connection.execute(
-                f"SELECT {CONTEXT_COLUMNS} FROM context WHERE engine=? AND machine_hash=? AND guest=?", identity
-            ).fetchone()
-        if row is None:
+        where = "engine=? AND machine_hash=? AND guest=?"
+        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE {where}", *identity)
+        if not rows:
             return None
         # Rows of this context are checked with what was asked for, not with what the file says.
-        self._identities[row[0]] = identity
-        return ContextRow(*row)
+        self._identities[rows[0][0]] = identity
+        return ContextRow(*rows[0])
 
     def known(self, context: int, points: Sequence[bytes]) -> list[bytes | None]:
         """The results that there are of `points`, in their order; their `index` field is 0."""
@@ -330,20 +317,17 @@ class Store:
 
     def noted(self, context: int, question: str) -> str | None:
         """What `note` kept; None: nothing, or it is damaged."""
-        with self._errors():
-            row = self._connection.execute(
-                "SELECT answer, sum FROM note WHERE context=? AND question=?", (context, question)
-            ).fetchone()
-        if row is not None and not note_is_whole(self._identity(context), question, *row):
+        rows = self.read("SELECT answer, sum FROM note WHERE context=? AND question=?", context, question)
+        if rows and not note_is_whole(self._identity(context), question, *rows[0]):
             self.damaged += 1
             return None
-        return None if row is None else str(row[0])
+        return str(rows[0][0]) if rows else None
 
     def contexts(self) -> list[Context]:
         """What there is, oldest first. Of a damaged row, what a point's checksum proves: the machine is `UNNAMED`."""
         found = []
-        for row in self._context_rows():
-            points = self._count("result WHERE context=?", row.id)
+        for row in self.context_rows():
+            points = self.count("result WHERE context=?", row.id)
             if row.is_whole:
                 found.append(Context(row.id, row.identity, row.machine, row.created, points))
                 continue
@@ -352,10 +336,9 @@ class Store:
                 found.append(Context(row.id, row.identity, UNNAMED, 0, points))
         return found
 
-    def _context_rows(self) -> list[ContextRow]:
-        with self._errors():
-            rows = self._connection.execute(f"SELECT {CONTEXT_COLUMNS} FROM context ORDER BY id").fetchall()
-        return [ContextRow(*row) for row in rows]
+    def context_rows(self) -> list[ContextRow]:
+        """The rows of all contexts, whole or not."""
+        return [ContextRow(*row) for row in self.read(f"SELECT {CONTEXT_COLUMNS} FROM context ORDER BY id")]
 
     def _has_points(self, row: ContextRow) -> bool:
         """Whether the checksum of a point says that the context's key is what was written."""
@@ -365,42 +348,16 @@ class Store:
 
     def description(self, context: int) -> str | None:
         """The machine's canonical description; None: the store has lost it."""
-        with self._errors():
-            row = self._connection.execute(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE id=?", (context,)).fetchone()
-        if row is None:
+        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE id=?", context)
+        if not rows:
             raise UserError(f"the store {str(self.path)!r} has no context {context}")
-        return ContextRow(*row).description
+        return ContextRow(*rows[0]).description
 
-    def check(self) -> list[str]:
-        """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
-        with self._errors():
-            rows = self._connection.execute("PRAGMA integrity_check").fetchall()
-        wrong = [row[0] for row in rows if row[0] != "ok"]
-        for row in self._context_rows():
-            name = row.machine if row.is_whole else UNNAMED
-            if not row.is_whole:
-                wrong.append(f"the name or the description of a machine is damaged (its points are shown as of {name})")
-            points, notes = self._rows(row)[1], self._damaged_notes(row)
-            wrong += [f"{points} damaged rows of {name}"] if points else []
-            wrong += [f"{notes} damaged notes on {name}"] if notes else []
-        for table in ("result", "note"):
-            lost = self._count(f"{table} WHERE context NOT IN (SELECT id FROM context)")
-            wrong += [f"{lost} rows of {table} are of no machine"] if lost else []
-        return wrong
-
-    def _rows(self, context: Context | ContextRow) -> tuple[list[tuple[bytes, bytes]], int]:
+    def rows(self, context: Context | ContextRow) -> tuple[list[tuple[bytes, bytes]], int]:
         """The whole rows of a context, points and results, and how many are damaged."""
-        with self._errors():
-            rows = self._connection.execute(
-                "SELECT point, result, sum FROM result WHERE context=? ORDER BY point", (context.id,)
-            ).fetchall()
+        rows = self.read("SELECT point, result, sum FROM result WHERE context=? ORDER BY point", context.id)
         whole = [(p, r) for p, r, total in rows if is_whole(context.identity, p, r, total)]
         return whole, len(rows) - len(whole)
-
-    def _damaged_notes(self, context: ContextRow) -> int:
-        with self._errors():
-            rows = self._connection.execute("SELECT question, answer, sum FROM note WHERE context=?", (context.id,))
-            return sum(not note_is_whole(context.identity, *row) for row in rows)
 
     def prune(self, engine: str) -> int:
         """Deletes the points of every version of ours but `engine`, and gives the room back; how many points went."""
@@ -414,41 +371,17 @@ class Store:
             self._connection.execute("VACUUM")
         return int(gone)
 
-    def frame(self, machine: str | None = None, engine: str | None = None) -> pd.DataFrame:
-        """Every point as a data frame: the columns of a sweep's table, and `machine_hash`, `engine`, `guest`.
-
-        `machine`: only of machines asked for by this name (with its settings); `engine`: only of this fingerprint.
-        """
-        import numpy as np
-        import pandas as pd
-
-        from breakeven.points.table import DESCRIBED, frame
-
-        frames = []
-        for context in self.contexts():
-            if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
-                continue
-            whole, damaged = self._rows(context)
-            self.damaged += damaged
-            records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
-            results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
-            if len(whole):
-                table = frame(context.machine, {}, records, results)
-                # What a sweep's table says only where it is not the default: all that tells two points apart.
-                more = {column: records[column].astype("i8") for column in DESCRIBED}
-                frames.append(table.assign(**more, **context.identity._asdict()))
-        if not frames:
-            return pd.DataFrame()
-        whole = pd.concat(frames, ignore_index=True)
-        default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
-        return whole.drop(columns=[name for name in DESCRIBED if (whole[name] == default[name]).all()])
-
     def statistics(self) -> dict[str, Any]:
         """Points, contexts and the file's size (bytes)."""
         size = self.path.stat().st_size if self.path.exists() else 0
-        return {"file": str(self.path), "bytes": size, "contexts": self._count("context"),
-                "points": self._count("result")}  # fmt: skip
+        return {"file": str(self.path), "bytes": size, "contexts": self.count("context"),
+                "points": self.count("result")}  # fmt: skip
 
-    def _count(self, rows: str, *values: object) -> int:
+    def count(self, rows: str, *values: object) -> int:
+        """How many there are: a table, and perhaps a condition."""
+        return int(self.read(f"SELECT count(*) FROM {rows}", *values)[0][0])
+
+    def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """All rows of a query, as they stand in the file: anything may be damaged."""
         with self._errors():
-            return int(self._connection.execute(f"SELECT count(*) FROM {rows}", values).fetchone()[0])
+            return self._connection.execute(query, values).fetchall()

@@ -36,3 +36,12 @@ def upgrade(db: sqlite3.Connection, layout: int) -> int:
 
 def _point_sum(engine: str, machine_hash: str, guest: str, point: object, result: object) -> bytes:
     return row_sum(Identity(engine, machine_hash, guest), point, result)
+
+
+def in_memory(db: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy that can be brought to this layout, of a store that cannot be written, which is closed."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    copy.text_factory = db.text_factory
+    db.backup(copy)
+    db.close()
+    return copy

@@ -286,6 +286,7 @@ def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
 def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
     """The points that this engine has simulated, a part for each machine; `again`: the command that shows them."""
     from breakeven.store import Store
+    from breakeven.store.contents import frame
 
     if not path.is_file():
         raise UserError(f"there is no store {str(path)!r}: run, sweep, compare and reproduce make one")
@@ -296,7 +297,7 @@ def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
         for context in contexts:
             if machine not in (None, context.machine):
                 continue
-            table = store.frame(context.machine, present)
+            table = frame(store, context.machine, present)
             table = table[(table["machine_hash"] == context.identity.machine_hash)]
             table = table[table["guest"] == context.identity.guest].drop(columns=["machine_hash", "engine", "guest"])
             said = store.description(context.id)

@@ -15,6 +15,7 @@ from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
+from breakeven.store.contents import check, frame
 from breakeven.store.repair import repair
 from breakeven.store.rows import LAYOUT, SCHEMA, UNNAMED
 from breakeven.sweeps.run import run_sweep
@@ -55,9 +56,9 @@ def said(path: Path) -> set[object]:
         # A row that is written again has another date.
         found |= {each.created for each in contexts if each.created < 3 * LONG_AGO // 2}
         found |= {store.description(each.id) for each in contexts}
-        frame = store.frame()
-        if not frame.empty:
-            found |= {*frame["machine"], *frame.drop(columns="machine").itertuples(index=False, name=None)}
+        table = frame(store)
+        if not table.empty:
+            found |= {*table["machine"], *table.drop(columns="machine").itertuples(index=False, name=None)}
         engine = StoredEngine(Storable(cycles), store)
         engine.open(MACHINE)
         return found | {engine.noted(MACHINE, QUESTION)}
@@ -94,12 +95,12 @@ def test_damage_to_any_column_is_found_and_never_printed(
         db.execute(f"UPDATE {table} SET {column}=? WHERE {column}=?", (damaged(value, random.Random(seed)), value))
     db.close()
     with Store(path) as store:
-        assert store.check()
+        assert check(store)
     copy = tmp_path / "copy.sqlite"
     shutil.copy(path, copy)
     repair(copy)
     with Store(copy) as store:
-        assert store.check() == []
+        assert check(store) == []
     for each in (path, copy):
         assert said(each) <= right
         assert swept(each).equals(table_of_all)
@@ -116,10 +117,10 @@ def test_a_damaged_note_is_told_and_found_out_again(whole: bytes, tmp_path: Path
     with Store(path) as store:
         engine = StoredEngine(Storable(cycles), store)
         engine.open(MACHINE)
-        assert store.check() == ["1 damaged notes on m"]
+        assert check(store) == ["1 damaged notes on m"]
         assert engine.noted(MACHINE, QUESTION) is None and "1 rows of the store" in capsys.readouterr().err
         engine.note(MACHINE, QUESTION, ANSWER)
-        assert engine.noted(MACHINE, QUESTION) == ANSWER and store.check() == []
+        assert engine.noted(MACHINE, QUESTION) == ANSWER and check(store) == []
 
 
 def test_points_outlive_the_name_of_their_machine(whole: bytes, tmp_path: Path, capsys) -> None:
@@ -128,7 +129,7 @@ def test_points_outlive_the_name_of_their_machine(whole: bytes, tmp_path: Path, 
     with sqlite3.connect(path) as db:
         db.execute("UPDATE context SET machine='n'")
     with Store(path) as store:
-        assert set(store.frame()["machine"]) == {UNNAMED} and len(store.frame()) == 120
+        assert set(frame(store)["machine"]) == {UNNAMED} and len(frame(store)) == 120
     copy = tmp_path / "copy.sqlite"
     shutil.copy(path, copy)
     assert repair(copy).kept == 120
@@ -138,7 +139,7 @@ def test_points_outlive_the_name_of_their_machine(whole: bytes, tmp_path: Path, 
             run_sweep(spec(range(61)), engine)
             assert engine.simulated == 2 and engine.noted(MACHINE, QUESTION) == ANSWER
             assert [(context.machine, context.points) for context in store.contexts()] == [("m", 122)]
-            assert store.check() == []
+            assert check(store) == []
     assert "1 rows of the store" in capsys.readouterr().err
 
 
@@ -177,10 +178,10 @@ def test_no_altered_value_is_read(whole: bytes, tmp_path: Path, seed: int) -> No
     try:
         assert swept(path).equals(right)
         with Store(path) as store:
-            store.check()
-            frame = store.frame()
-        assert frame.empty or set(frame["cycles_median"]) <= set(right["cycles_median"])
-        assert frame.empty or set(frame["machine"]) <= {"m", UNNAMED}
+            check(store)
+            found = frame(store)
+        assert found.empty or set(found["cycles_median"]) <= set(right["cycles_median"])
+        assert found.empty or set(found["machine"]) <= {"m", UNNAMED}
     except UserError as error:
         assert str(path) in str(error)
     try:
@@ -189,7 +190,7 @@ def test_no_altered_value_is_read(whole: bytes, tmp_path: Path, seed: int) -> No
         assert "nothing" in str(error)
     else:
         with Store(path) as store:
-            assert store.check() == []
+            assert check(store) == []
         assert swept(path).equals(right)
 
 
@@ -200,11 +201,11 @@ def test_a_damaged_row_is_told_and_simulated_again(whole: bytes, tmp_path: Path,
         point, result = db.execute("SELECT point, result FROM result LIMIT 1").fetchone()
         db.execute("UPDATE result SET result=? WHERE point=?", (result[:-1] + b"\x55", point))
     with Store(path) as store:
-        assert "1 damaged rows of m" in store.check()
+        assert "1 damaged rows of m" in check(store)
         engine = StoredEngine(Storable(cycles), store)
         assert run_sweep(spec(SIZES), engine).equals(run_sweep(spec(SIZES), FakeEngine(cycles)))
         assert engine.simulated == 1 and "1 rows of the store" in capsys.readouterr().err
-        assert "1 damaged rows of m" not in store.check()
+        assert "1 damaged rows of m" not in check(store)
 
 
 def former(path: Path, layout: int) -> None:
@@ -225,7 +226,7 @@ def test_a_store_of_an_earlier_layout_gets_checksums(whole: bytes, tmp_path: Pat
     former(path, layout)
     with Store(path) as store:
         assert store._connection.execute("PRAGMA user_version").fetchone()[0] == LAYOUT
-        assert store.check() == []
+        assert check(store) == []
         engine = StoredEngine(Storable(cycles), store)
         run_sweep(spec(SIZES), engine)
         assert engine.simulated == 0 and engine.read == 120
@@ -241,7 +242,7 @@ def test_an_earlier_layout_is_read_where_it_cannot_be_written(whole: bytes, tmp_
         beside.unlink()
     monkeypatch.setattr("breakeven.store.database.os.access", lambda *_: False)
     with Store(path, reading=True) as store:
-        assert len(store.frame()) == 120 and store.check() == []
+        assert len(frame(store)) == 120 and check(store) == []
     assert path.read_bytes() == before
 
 
