@@ -54,7 +54,8 @@ def _finding(folder: Path) -> Callable[[str], FileFinder]:
 
     def hook(path: str) -> FileFinder:
         place = Path(path)
-        if not place.is_relative_to(folder) or any(place.is_relative_to(other) for other in others):
+        theirs = place.is_relative_to(folder) and not any(place.is_relative_to(other) for other in others)
+        if not theirs or not place.is_dir():
             raise ImportError(path)
         return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_FromSource, SOURCE_SUFFIXES))
 
