@@ -9,6 +9,14 @@ class UserError(Exception):
     """What the user asked for cannot be done; the message is one sentence for stderr."""
 
 
+def printable(text: str) -> str:
+    """Text for a terminal: names come from programs, tables and stores, and may hold what moves a cursor or hides text.
+    All but printable characters and line ends are written as Python writes them."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+
+
 def near(name: str, known: Iterable[str], *, all_of: str = "") -> str:
     """``; did you mean 'x' or 'y'?`` for the names in `known` close to `name`, or where to look for all of them."""
     from difflib import get_close_matches  # only errors pay for it

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from breakeven.store import Store
+from breakeven.store.contents import check
 
 #: points of the sweep: sizes 1 to this, each at eight destination offsets
 SIZES = 400
@@ -77,7 +78,7 @@ class Soak:
         if not self.store.exists():
             return 0
         with Store(self.store) as store:
-            if damage := store.check():
+            if damage := check(store):
                 raise Breach(f"the store is damaged: {damage}")
             return int(store.statistics()["points"])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import itertools
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.analysis.crossings import TIE
 from breakeven.analysis.verdict import span
 from breakeven.errors import UserError
-from breakeven.files.reading import read_bounded
+from breakeven.files.reading import parsed_json, read_bounded
 from breakeven.output.console import Table
 
 if TYPE_CHECKING:
@@ -98,10 +99,12 @@ def read_baseline(path: Path) -> dict[str, Any]:
     """An earlier ``compare --json``; raises `UserError` for anything else."""
     wrong = UserError(f"{str(path)!r} is no earlier comparison: name a file with the output of `compare --json`")
     try:
-        found = json.loads(read_bounded(path))
+        found = parsed_json(read_bounded(path))
         curves = {str(name): [float(v) for v in curve] for name, curve in found["cycles"].items()}
         x = [float(v) for v in found["x"]]
         if any(len(curve) != len(x) for curve in curves.values()) or not isinstance(found["along"], str):
+            raise wrong
+        if not all(map(math.isfinite, itertools.chain(x, *curves.values()))):  # a text may say NaN
             raise wrong
     except OSError as error:
         raise UserError(f"cannot read the baseline {str(path)!r}: {(error.strerror or str(error)).lower()}") from None

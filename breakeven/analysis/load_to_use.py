@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.open import opened_store
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.data import find_data
@@ -72,9 +73,11 @@ def load_to_use(spec: MachineSpec, store: Store | None = None) -> list[Latency]:
     if store is None:
         return _measured(machine)
     identity, text = EmbeddedEngine().identity(spec)
-    context = store.find(identity)
     question = f"load to use {hashlib.sha256(_program(machine.isa) + _METHOD).hexdigest()}"
-    if context is not None and (noted := store.noted(context, question)) is not None:
+    with store.telling("measured again"):
+        context = store.find(identity)
+        noted = None if context is None else store.noted(context, question)
+    if noted is not None:
         return [Latency(**row) for row in json.loads(noted)]
     found = _measured(machine)
     store.note(store.context(identity, str(spec), text), question, json.dumps([asdict(row) for row in found]))
@@ -83,12 +86,7 @@ def load_to_use(spec: MachineSpec, store: Store | None = None) -> list[Latency]:
 
 def load_to_use_of(spec: MachineSpec, store: Path | None = None, no_store: bool = False) -> list[Latency]:
     """`load_to_use` with the user's store, or the one named, where one is wanted."""
-    from breakeven.store import OFF, Store, default_path
-
-    path = store or default_path()
-    if no_store or str(path) == OFF:
-        return load_to_use(spec)
-    with Store(path) as opened:
+    with opened_store(store, no_store) as opened:
         return load_to_use(spec, opened)
 
 

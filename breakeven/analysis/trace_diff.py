@@ -6,17 +6,15 @@ program order; ticks count from the first micro-op that both have.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from breakeven.errors import UserError
+from breakeven.files.reading import lines_of
 
 #: of a record, in its order; a store's last line has the tick at which it was written, too
 STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire", "store")
@@ -67,11 +65,10 @@ class Comparison(NamedTuple):
 
 def read(path: Path, most: int) -> list[Record]:
     """The first `most` retired micro-ops, in program order. Raises `UserError` naming the line that is no record's."""
-    with _opened(path) as file:
-        try:
-            found = list(islice(_records(path, file), most))
-        except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise UserError(f"{path} is no trace that can be read: {error}") from None
+    try:
+        found = list(islice(_records(path), most))
+    except ValueError as error:
+        raise UserError(f"{path} is no trace that can be read: {error}") from None
     if not found:
         raise UserError(f"{path} has no micro-op that retired: make it with --debug-flags=O3PipeView")
     # A store's record comes when it has been written.
@@ -79,20 +76,10 @@ def read(path: Path, most: int) -> list[Record]:
     return found
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
-    if path.suffix == ".gz":
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            yield file
-    else:
-        with path.open(encoding="utf-8") as file:
-            yield file
-
-
-def _records(path: Path, file: IO[str]) -> Iterator[Record]:
+def _records(path: Path) -> Iterator[Record]:
     head: list[str] = []
     ticks: list[int] = []
-    for number, line in enumerate(file, 1):
+    for number, line in enumerate(lines_of(path), 1):
         # gem5 prints other flags' lines in between; a trace that was cut ends in the middle of a line.
         if not line.startswith(f"{_TAG}:") or not line.endswith("\n"):
             continue

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.cli.app import EXIT_USAGE, Interrupted, app
-from breakeven.errors import UserError
+from breakeven.errors import UserError, printable
 
 #: set: an error of breakeven's own shows where it came from
 TRACEBACK = "BREAKEVEN_TRACEBACK"
@@ -144,7 +144,7 @@ def failed(error: BaseException) -> int:
         message = _fault(error)
     if len(message) > MOST_SAID:
         message = f"{message[: MOST_SAID - 200]} ... {message[-200:]}"
-    print(f"breakeven: {message}", file=sys.stderr)
+    print(f"breakeven: {printable(message)}", file=sys.stderr)
     return EXIT_USAGE if hasattr(error, "format_message") else 1
 
 

@@ -37,7 +37,7 @@ def store(context: typer.Context, store: StoreOption = None, json: JsonOption = 
     from breakeven.output.console import print_json, print_table
     from breakeven.store import Store
 
-    with Store(_existing(store), reading=True) as opened:
+    with Store(_existing(store), reading=True) as opened, opened.telling("not shown"):
         statistics, contexts = opened.statistics(), opened.contexts()
     present = load_engine().fingerprint
     if json:
@@ -71,11 +71,13 @@ def export(
     from breakeven.output.console import print_json
     from breakeven.points.table import check_output, write_table
     from breakeven.store import Store
+    from breakeven.store.contents import frame
 
     check_output(out)
     with Store(_existing(store), reading=True) as opened:
-        table = opened.frame(machine, None if all_engines else load_engine().fingerprint)
-        names = sorted({context.machine for context in opened.contexts()})
+        with opened.telling("left out"):
+            table = frame(opened, machine, None if all_engines else load_engine().fingerprint)
+        names = sorted({context.machine for context in opened.contexts()}) if table.empty else []
     if table.empty:
         known = f"; there are: {', '.join(names)}" if names else ""
         raise UserError(f"the store has no such points{known}")
@@ -92,9 +94,10 @@ def check(store: StoreOption = None, json: JsonOption = False) -> int:
     """Look for damage: SQLite's own check, and the checksum of every row. Status 1: there is some."""
     from breakeven.output.console import print_json
     from breakeven.store import Store
+    from breakeven.store.contents import check as damage
 
     with Store(_existing(store), reading=True) as opened:
-        wrong, statistics = opened.check(), opened.statistics()
+        wrong, statistics = damage(opened), opened.statistics()
     if json:
         print_json({**statistics, "damage": wrong})
     else:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from breakeven.errors import printable
 from breakeven.output.console import print_json, print_table
 from breakeven.points.measurements import Tally, again_words
 from breakeven.points.table import failures
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 def print_failures(bad: list[str], total: int) -> None:
     """Wrong outputs make every number worthless: said first and last, on stderr."""
     if bad:
-        print(f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}", file=sys.stderr)
+        said = f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}"
+        print(printable(said), file=sys.stderr)
 
 
 def sweep_done(table: pd.DataFrame, path: Path | None, seconds: float, json: bool) -> int:

@@ -10,6 +10,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, number
+from breakeven.errors import printable
 
 
 @app.command("gem5-diff", short_help="Two O3PipeView traces: where their ticks part, what costs more.")
@@ -42,7 +43,7 @@ def gem5_diff(
     if found.gaps:
         print(f"\n{'address':>18}  {'times':>7}  {'ticks longer in the second':>26}  instruction")
     for address, text, times, ticks in found.gaps[:top]:
-        print(f"{address:#18x}  {times:7}  {ticks:+26}  {text}")
+        print(f"{address:#18x}  {times:7}  {ticks:+26}  {printable(text)}")
 
 
 def _print_pair(pair: Any) -> None:
@@ -51,7 +52,7 @@ def _print_pair(pair: Any) -> None:
     print(f"  {'':6}" + "".join(f"{stage:>10}" for stage in STAGES))
     for name, record, ticks in zip(("first", "second"), pair.records, pair.ticks, strict=True):
         cells = "".join(f"{'-' if tick is None else tick:>10}" for tick in ticks)
-        print(f"  {name:6}{cells}  {record.address:#x} {record.text}")
+        print(f"  {name:6}{cells}  {record.address:#x} {printable(record.text)}")
 
 
 def _as_json(found: Any, top: int) -> dict[str, Any]:

@@ -72,11 +72,8 @@ def _stored(
 ) -> Iterator[Any]:
     """The engine that `make` gives for `guest`, or for breakeven's and the user's guests, with the store before it."""
     from breakeven.engines.user_routines import with_user_routines
-    from breakeven.store import OFF, default_path
 
-    path = store or default_path()
-    with ExitStack() as stack:
-        kept = None if no_store or str(path) == OFF else _opened(path, stack, durable, named=store is not None)
+    with opened_store(store, no_store, durable) as kept:
 
         def with_store(elf: Path | None) -> Any:
             if kept is None:
@@ -88,14 +85,20 @@ def _stored(
         yield with_store(guest) if guest else with_user_routines(with_store)
 
 
-def _opened(path: Path, stack: ExitStack, durable: bool, named: bool) -> Store | None:
-    """The store; None where nobody named one and the user's cache folder cannot be written, which is told."""
-    from breakeven.store import ENVIRONMENT, NotWritable, Store
+@contextmanager
+def opened_store(store: Path | None, no_store: bool, durable: bool = True) -> Iterator[Store | None]:
+    """The store `store`, else the user's; None where none is wanted, and where nobody named one and the user's cache
+    folder cannot be written, which is told."""
+    from breakeven.store import ENVIRONMENT, OFF, NotWritable, Store, default_path
 
-    try:
-        return stack.enter_context(Store(path, durable))
-    except NotWritable as error:
-        if named or os.environ.get(ENVIRONMENT):
-            raise
-        print(f"breakeven: nothing is kept: {error}", file=sys.stderr)
-        return None
+    path = store or default_path()
+    with ExitStack() as stack:
+        kept = None
+        if not no_store and str(path) != OFF:
+            try:
+                kept = stack.enter_context(Store(path, durable))
+            except NotWritable as error:
+                if store is not None or os.environ.get(ENVIRONMENT):
+                    raise
+                print(f"breakeven: nothing is kept: {error}", file=sys.stderr)
+        yield kept

@@ -6,7 +6,6 @@ store share the work (`Leases`): each simulates the points that no other has und
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -61,9 +60,11 @@ class StoredSession:
         self.read, self.simulated = 0, 0
 
     def find(self) -> int | None:
-        """The context in the store, when there is one."""
+        """The context in the store, when there is one; a row that has lost something is written again."""
         if self._found is None:
             self._found = self._store.find(self._identity)
+            if self._found is None and self._store.has(self._identity):
+                self._found = self.context()
         return self._found
 
     def context(self) -> int:
@@ -117,17 +118,9 @@ class StoredSession:
 
     def _known(self, points: list[bytes]) -> list[bytes | None]:
         """The results that the store has; rows that are damaged are told and count as missing."""
-        context, before = self.find(), self._store.damaged
-        if context is None:
-            return [None] * len(points)
-        found = self._store.known(context, points)
-        if damaged := self._store.damaged - before:
-            print(
-                f"breakeven: {damaged} rows of the store {str(self._store.path)!r} are damaged: simulated again "
-                "(`breakeven store check` looks at all)",
-                file=sys.stderr,
-            )
-        return found
+        with self._store.telling("simulated again"):
+            context = self.find()
+            return [None] * len(points) if context is None else self._store.known(context, points)
 
     def _fill(
         self, missing: list[bytes], fresh: dict[bytes, bytes], threads: int, progress: Progress | None, total: int
@@ -224,8 +217,11 @@ class StoredEngine(Engine):
 
     def noted(self, machine: MachineSpec, question: str) -> str | None:
         """What was found out earlier about a machine that this engine has opened; None: nothing."""
-        context = self._session(machine).find() if machine in self._opened else None
-        return None if context is None else self._store.noted(context, question)
+        if machine not in self._opened:
+            return None
+        with self._store.telling("found out again"):
+            context = self._session(machine).find()
+            return None if context is None else self._store.noted(context, question)
 
     @property
     def read(self) -> int:

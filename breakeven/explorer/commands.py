@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.explorer.state import State
 from breakeven.files.data import find_data
+from breakeven.output.shell import quoted, shell_command
 from breakeven.points import CACHE_STATES, index_of
 
 if TYPE_CHECKING:
@@ -48,11 +49,10 @@ def _conditions(state: State) -> list[str]:
 def _compare(state: State, sizes: Sequence[int]) -> str:
     from breakeven.web.sources import ranges_text
 
+    options = ["-m", state.machine, *_conditions(state), "--sizes", ranges_text(sizes)]
     if len(state.routines) > 1:
-        head = ["breakeven", "compare", *state.routines, "-m", state.machine, *_conditions(state)]
-        return shlex.join([*head, "--sizes", ranges_text(sizes)])
-    head = ["breakeven", "sweep", *state.routines, "-m", state.machine, *_conditions(state)]
-    return shlex.join([*head, "--sizes", ranges_text(sizes), "--out", "curve.csv"])
+        return shell_command("compare", state.routines, options)
+    return shell_command("sweep", state.routines, [*options, "--out", "curve.csv"])
 
 
 def _gem5(state: State, sizes: Sequence[int]) -> str:
@@ -69,7 +69,8 @@ def _gem5(state: State, sizes: Sequence[int]) -> str:
     words += ["--dst", str(state.dst)] if state.dst else []
     number = index_of(CACHE_STATES, state.cache, "cache state")
     words += ["--state", str(number)] if number else []
-    return f"breakeven gem5 {shlex.join(words)}\n# on a real gem5: gem5.opt {shlex.join(words)}"
+    pasted = " ".join(map(quoted, words))
+    return f"breakeven gem5 {pasted}\n# on a real gem5: gem5.opt {pasted}"
 
 
 def machine_file(state: State, isa: str, root: SimObject) -> str:
@@ -136,4 +137,5 @@ def _object(text: str) -> str:
 def _literal(text: str) -> str:
     if text in ("true", "false"):
         return text.capitalize()
-    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else f'"{text}"'
+    # A text of JSON is one of Python's, whatever it holds.
+    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else json.dumps(text)

@@ -104,9 +104,10 @@ class Hub:
             lines.put_nowait({"replaced": True})
         except WorkerDied as error:
             lines.put_nowait({"error": str(error), "died": True})
-        except (UserError, KeyError, TypeError, ValueError) as error:
-            known = isinstance(error, UserError)
-            lines.put_nowait({"error": str(error) if known else f"the question is incomplete: {error!r}"})
+        except UserError as error:
+            lines.put_nowait({"error": str(error)})
+        except Exception as error:  # a question may hold anything where something else is wanted
+            lines.put_nowait({"error": f"the question is incomplete: {error!r}"})
         finally:
             lines.put_nowait(None)
 

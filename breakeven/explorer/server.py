@@ -6,7 +6,6 @@ It serves one page and answers questions; it reads no file that a request names.
 from __future__ import annotations
 
 import hmac
-import json
 import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -23,6 +22,7 @@ from breakeven.errors import UserError
 from breakeven.explorer import page
 from breakeven.explorer.hub import Hub
 from breakeven.explorer.state import as_row
+from breakeven.files.reading import parsed_json
 
 #: bytes of a question, and of a routine's file
 _MOST_QUESTION, _MOST_FILE = 1 << 20, 1 << 24
@@ -99,9 +99,9 @@ async def _body(request: Request, most: int) -> bytes:
 
 async def _json(request: Request) -> dict[str, Any]:
     try:
-        found = json.loads(await _body(request, _MOST_QUESTION))
-    except ValueError:
-        found = None
+        found = parsed_json(await _body(request, _MOST_QUESTION))
+    except ValueError as error:
+        raise UserError(f"a question is an object in JSON: {error}") from None
     if not isinstance(found, dict):
         raise UserError("a question is an object in JSON")
     return found

@@ -1,14 +1,31 @@
-"""Files that the user names, read with a bound."""
+"""What comes from outside, read with a bound: files that the user names, compressed data, JSON."""
 
 from __future__ import annotations
 
+import csv
 import errno
+import io
+import itertools
+import json
+import math
+import re
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any, NoReturn
 
 from breakeven.errors import UserError
 
 #: no program, guest or script is larger; keeps /dev/zero and a slip from eating the host's memory
 MAX_FILE_BYTES = 1 << 28
+#: bytes of a line of text: names have a hundred
+MAX_LINE_BYTES = 1 << 16
+#: bytes of a text that is read line by line, unpacked: ten million micro-ops of a trace have half of it
+MAX_TEXT_BYTES = 1 << 32
+#: how deep JSON may be nested; ours is four
+MAX_DEPTH = 40
+#: of JSON all but the brackets outside of texts
+_NOT_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"?|[^][{}"]+', re.DOTALL)
 
 
 def read_bounded(path: Path) -> bytes:
@@ -27,3 +44,69 @@ def read_file(path: Path, what: str) -> bytes:
         return read_bounded(path)
     except OSError as error:
         raise UserError(f"cannot read the {what} {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
+
+
+def unpacked(data: bytes, most: int) -> bytes:
+    """What `zlib.compress` made into `data`: `most` bytes at most, as a byte may stand for a thousand.
+
+    Raises `ValueError` for more, and for what is not compressed data.
+    """
+    unpacker = zlib.decompressobj()
+    try:
+        found = unpacker.decompress(data, most)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if not unpacker.eof:
+        raise ValueError(f"it has more than {most} bytes, or is cut off")
+    return found
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table in CSV by the names in its first line; raises `UserError` for anything else."""
+    text = read_file(path, "table")
+    try:
+        return list(csv.DictReader(io.StringIO(text.decode(), newline="")))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{str(path)!r} is no table in CSV: {error}") from None
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a text in UTF-8, with their ends; a name that ends in ``.gz``: of a compressed one.
+
+    Raises `ValueError` for what is no such text, for a line of more than `MAX_LINE_BYTES` and for more than
+    `MAX_TEXT_BYTES`: what a small compressed file stands for may fit neither memory nor patience.
+    """
+    import gzip
+
+    left = MAX_TEXT_BYTES
+    with open(path, "rb") as raw:
+        file: gzip.GzipFile | IO[bytes] = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+        try:
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                left -= len(line)
+                if len(line) > MAX_LINE_BYTES:
+                    raise ValueError(f"a line has more than {MAX_LINE_BYTES} bytes")
+                if left < 0:
+                    raise ValueError(f"it has more than {MAX_TEXT_BYTES} bytes")
+                yield line.decode()
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(str(error)) from None
+
+
+def parsed_json(text: bytes | str) -> Any:
+    """The value of JSON that comes from outside, whose numbers are finite; raises `ValueError` for anything else."""
+    if isinstance(text, bytes):
+        text = text.decode()
+    steps = (1 if mark in "[{" else -1 for mark in _NOT_NESTING.sub("", text))
+    if max(itertools.accumulate(steps), default=0) > MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+    return json.loads(text, parse_constant=_not_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _not_finite(text)
+
+
+def _not_finite(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a finite number")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from breakeven.machine.page import shown_value
+from breakeven.machine.sources import short_path
 
 #: said of what one of the machines has not
 NONE = "-"
@@ -42,8 +42,8 @@ def differences(
     missing: set[str] = set()
     for key in dict.fromkeys([*left, *right]):
         paths = [one[key]["path"] if key in one else "" for one in (left, right)]
-        names = [names.get(path, _short(path)) for names, path in zip(shown, paths, strict=True) if path]
-        label = names[0] if len(set(names)) == 1 else _short(paths[0])
+        names = [names.get(path, short_path(path)) for names, path in zip(shown, paths, strict=True) if path]
+        label = names[0] if len(set(names)) == 1 else short_path(paths[0])
         if all(paths):
             found += _of_both(label, left[key], right[key])
             continue
@@ -59,9 +59,9 @@ def parameters_of(description: dict[str, Any]) -> list[tuple[str, str]]:
     """Every parameter of a machine, (path, value), in the order of the objects; an object's own path has its class."""
     found = []
     for path, item in _units_in_a_row(description["objects"], {}).items():
-        found.append((_short(path), item["type"]))
+        found.append((short_path(path), item["type"]))
         texts = ((name, _text(item, name)) for name in item["params"])
-        found += [(f"{_short(path)}.{name}", text) for name, text in texts if text]
+        found += [(f"{short_path(path)}.{name}", text) for name, text in texts if text]
     return found
 
 
@@ -85,11 +85,6 @@ def _units_in_a_row(objects: list[dict[str, Any]], shown: Mapping[str, str]) -> 
             text = operation if latency is None else f"{operation} {latency}"
             found[unit]["params"].setdefault("operations", []).append(text)
     return found
-
-
-def _short(path: str) -> str:
-    """A path as ``--set`` takes it."""
-    return re.sub(r"\.(funcUnits|FUList)0*(\d+)\b", r".\1[\2]", path.removeprefix("system."))
 
 
 def _of_both(label: str, a: dict[str, Any], b: dict[str, Any]) -> list[Difference]:

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from breakeven.machine.sources import MARKS, Sources
+from breakeven.machine.sources import MARKS, Sources, Unmarked
 from breakeven.output.console import WIDTH
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def in_columns(cells: Sequence[str], indent: int = 0) -> list[str]:
 class Page:
     """Finds the parts of a description and marks their values."""
 
-    def __init__(self, description: dict[str, Any], sources: Sources) -> None:
+    def __init__(self, description: dict[str, Any], sources: Sources | Unmarked) -> None:
         self.objects = {item["path"]: item for item in description["objects"]}
         self.sources = sources
         self._shown = sources.shown_paths()

@@ -6,9 +6,10 @@ A file marks a value where it writes it (docs/machines.md, `breakeven.config.pro
 from __future__ import annotations
 
 import csv
+import re
 from typing import Any
 
-from breakeven.config import provenance
+from breakeven.config import library, provenance
 from breakeven.config.metaclass import MetaSimObject
 from breakeven.config.overrides import located, shown_paths
 from breakeven.config.params import MISSING
@@ -43,6 +44,52 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def short_path(path: str) -> str:
+    """An object's path as ``--set`` takes it, where the machine's objects are not there to name it."""
+    return re.sub(r"\.(funcUnits|FUList)0*(\d+)\b", r".\1[\2]", path.removeprefix("system."))
+
+
+class _Defaults:
+    """gem5's values of parameters."""
+
+    def __init__(self) -> None:
+        self._blank: dict[MetaSimObject, SimObject] = {}
+
+    def of(self, cls: MetaSimObject, name: str) -> Any:
+        """A parameter's; `MISSING` when gem5 has none, or one that depends on the place."""
+        if cls not in self._blank:
+            self._blank[cls] = cls()
+        value = self._blank[cls]._value(name) if name in cls._params else MISSING
+        if isinstance(value, SimObject):
+            return type(value).__name__
+        return MISSING if isinstance(value, (Proxy, list)) else _plain(value)
+
+
+class Unmarked:
+    """Stands for `Sources` where a machine's description alone is known: values without marks."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self._types = {item["path"]: item["type"] for item in description["objects"]}
+        self._defaults = _Defaults()
+
+    def shown_paths(self) -> dict[str, str]:
+        """Every object's path -> the path to show."""
+        return {path: short_path(path) for path in self._types}
+
+    def default(self, path: str, name: str) -> Any:
+        """As of `Sources`."""
+        known = self._types[path] in library.names()
+        return self._defaults.of(library.get_class(self._types[path]), name) if known else MISSING
+
+    def mark(self, path: str, name: str, value: Any) -> str:
+        """None."""
+        return ""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """None."""
+        return []
+
+
 class Sources:
     """Marks for the values of one machine."""
 
@@ -50,7 +97,7 @@ class Sources:
         self._objects = {obj.path(): obj for obj in root.descendants()}
         self._root = root
         self._set = {".".join(located(root, setting.partition("=")[0].strip())) for setting in settings}
-        self._blank: dict[MetaSimObject, SimObject] = {}
+        self._defaults = _Defaults()
         #: row -> paths that it decided
         self.cited: dict[str, list[str]] = {}
 
@@ -60,13 +107,7 @@ class Sources:
 
     def default(self, path: str, name: str) -> Any:
         """gem5's value of the parameter; `MISSING` when gem5 has none, or one that depends on the place."""
-        cls = modelled_class(self._objects[path])
-        if cls not in self._blank:
-            self._blank[cls] = cls()
-        value = self._blank[cls]._value(name) if name in cls._params else MISSING
-        if isinstance(value, SimObject):
-            return type(value).__name__
-        return MISSING if isinstance(value, (Proxy, list)) else _plain(value)
+        return self._defaults.of(modelled_class(self._objects[path]), name)
 
     def mark(self, path: str, name: str, value: Any) -> str:
         """The marks of a value, at most two letters; notes the rows it cites."""

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from breakeven.errors import printable
+
 if TYPE_CHECKING:
     from breakeven.points.engine import SweepProgress
 
@@ -37,7 +39,7 @@ def print_pairs(rows: Sequence[tuple[str, str]], indent: int = 2) -> None:
     """Names and values in two columns."""
     width = max((len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        print(f"{' ' * indent}{name:<{width}}  {value}".rstrip())
+        print(printable(f"{' ' * indent}{name:<{width}}  {value}".rstrip()))
 
 
 class Table(NamedTuple):
@@ -60,7 +62,7 @@ def print_parts(parts: Sequence[str | Table], markdown: bool = False) -> None:
     """Sentences and tables in their order; `markdown`: as GitHub's."""
     for part in parts:
         if isinstance(part, str):
-            print(f"{part}\n" if markdown else part)
+            print(printable(f"{part}\n" if markdown else part))
         else:
             print("\n".join(markdown_lines(part) if markdown else table_lines(part, terminal_width())))
 
@@ -75,8 +77,8 @@ _GAP = 3
 
 def table_lines(table: Table, width: int | None = None) -> list[str]:
     """The table as text, an empty line after it; `width`: what it should fit (its longest words it holds anyway)."""
-    heads = [str(name) for name in table.columns]
-    rows = [[str(cell) for cell in row] for row in table.rows]
+    heads = [printable(str(name)) for name in table.columns]
+    rows = [[printable(str(cell)) for cell in row] for row in table.rows]
     columns = list(zip(heads, *rows, strict=True))
     widths = [max(len(line) for cell in column for line in cell.splitlines() or [""]) for column in columns]
     least = [max(len(word) for cell in column for word in cell.split() or [""]) for column in columns]
@@ -88,7 +90,8 @@ def table_lines(table: Table, width: int | None = None) -> list[str]:
         widths[at] -= 1
     rule = "\u2500" if "utf" in (sys.stdout.encoding or "").lower() else "-"
     bold = table.title and sys.stdout.isatty()
-    lines = [f"\x1b[1m{table.title}\x1b[0m" if bold else table.title] if table.title else []
+    title = printable(table.title)
+    lines = [f"\x1b[1m{title}\x1b[0m" if bold else title] if title else []
     body = [line for row in rows for line in _wrapped(row, widths, table.right)]
     return [
         *lines, "", *_wrapped(heads, widths, table.right), f" {rule * (sum(widths) + _GAP * (len(widths) - 1))}", *body,
@@ -121,7 +124,7 @@ def markdown_lines(table: Table) -> list[str]:
     """The table as GitHub's markdown, an empty line after it."""
 
     def line(cells: Sequence[Any]) -> str:
-        return "| " + " | ".join(str(cell).strip().replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(printable(str(cell)).strip().replace("|", "\\|") for cell in cells) + " |"
 
     marks = ["--:" if number in table.right else "---" for number in range(len(table.columns))]
     title = [f"**{table.title}**", ""] if table.title else []
@@ -151,16 +154,22 @@ def progress_bar(enabled: bool, what: str, counted: bool = True) -> Iterator[Swe
         def render(self, task: Any) -> Text:
             return Text(f"{task.speed:.0f}/s" if task.speed else "-/s")
 
+    class Screen(Console):
+        def show_cursor(self, show: bool = True) -> bool:
+            """Leaves it shown: a process that is killed could not show it again."""
+            return False
+
     amounts = (MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     shares = (TaskProgressColumn(), TimeRemainingColumn(), TextColumn("left"))
-    columns = (TextColumn("{task.description}"), BarColumn(20), *(amounts if counted else shares))
+    # A machine's name is no markup.
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(20), *(amounts if counted else shares))
     # A share's speed varies with the work at hand: it is taken over minutes.
     period = 30 if counted else 120
-    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=period) as bar:
+    with Progress(*columns, console=Screen(stderr=True), transient=True, speed_estimate_period=period) as bar:
         task = bar.add_task(what, total=None)
 
         def update(done: int, total: int, label: str) -> None:
             short = label if len(label) <= 40 else f"{label[:37]}..."
-            bar.update(task, completed=done, total=total, description=short)
+            bar.update(task, completed=done, total=total, description=printable(short))
 
         yield update

@@ -195,8 +195,10 @@ def check_routine_name(name: str) -> bytes:
         encoded = name.encode()
     except UnicodeEncodeError:
         encoded = b""
-    if not encoded or len(encoded) >= ROUTINE_BYTES or b"\0" in encoded:
-        raise PointError(f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes of UTF-8 without a NUL")
+    if not encoded or len(encoded) >= ROUTINE_BYTES or not name.isprintable() or name.startswith("-"):
+        raise PointError(
+            f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes of printable UTF-8, the first no '-'"
+        )
     return encoded
 
 

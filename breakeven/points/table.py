@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,15 +68,15 @@ def failures(table: pd.DataFrame) -> list[str]:
 FORMATS = (".csv", ".json", ".parquet")
 
 
+def _has_pyarrow() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
+
+
 def check_output(path: Path) -> None:
     """Raises `UserError` before the sweep runs when its table could not be written to `path`."""
-    import importlib.util
-
     if path.suffix not in FORMATS:
         raise UserError(f"cannot write {str(path)!r}: the name must end in {', '.join(FORMATS)}")
-    if path.suffix == ".parquet" and not (
-        importlib.util.find_spec("pyarrow") or importlib.util.find_spec("fastparquet")
-    ):
+    if path.suffix == ".parquet" and not (_has_pyarrow() or importlib.util.find_spec("fastparquet")):
         raise UserError("writing .parquet needs the package pyarrow: install it, or write .csv")
     check_target(path)
 
@@ -88,4 +89,5 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         elif path.suffix == ".json":
             table.to_json(beside, orient="records", indent=1)
         else:
-            table.to_parquet(beside, index=False)
+            # Whoever reads it can tell damage then.
+            table.to_parquet(beside, index=False, **({"write_page_checksum": True} if _has_pyarrow() else {}))

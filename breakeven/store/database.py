@@ -3,8 +3,13 @@
 One SQLite file. A *context* is what decides a result besides the point: the engine (a hash of its sources), the
 machine (a hash of its description) and the guest (a hash of its ELF). A *result* is the guest's 64-byte record under
 its context and its 128-byte point record (docs/guests.md). Both are kept as they are: what a newer version
-wants to know of an old point can still be read out of it. Each row has a checksum over its point, its result and the
-context's key: a row that a disk or a program has damaged counts as missing, is told, and its point is simulated again.
+wants to know of an old point can still be read out of it. A *note* is an answer that took many points, kept with the
+context it is about.
+
+Each row of each table has a checksum over all that it says and its context's key. A row that a disk or a program has
+damaged counts as missing and is told: its point is simulated again, its question answered again. The points of a
+context have checksums of their own, so they outlive what the context's row has lost: they are shown as of `UNNAMED`
+until a command that knows the machine writes the row again.
 
 Results are written as they come, each batch in one transaction that is on the disk before the next one begins
 (write-ahead log, ``synchronous=FULL``): killing a sweep loses the points in flight and no others. Any number of
@@ -16,26 +21,32 @@ processes on one machine may use one store; a network file system will not do (S
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
+import sys
 import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
-from breakeven.store.rows import APPLICATION_ID, LAYOUT, NOTES, SCHEMA, Context, is_whole, row_sum
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from breakeven.store.rows import (
+    APPLICATION_ID,
+    CONTEXT_COLUMNS,
+    LAYOUT,
+    SCHEMA,
+    UNNAMED,
+    Context,
+    ContextRow,
+    is_whole,
+    note_is_whole,
+    row_sum,
+)
 
 #: how long to wait for another process that is writing (s)
 BUSY_SECONDS = 60
@@ -83,7 +94,7 @@ class Store:
             self._db = sqlite3.connect(
                 name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=frozen
             )
-            self._open(frozen)
+            self._open(frozen, reading)
 
     def _frozen(self) -> str:
         """SQLite's name for a file that nobody changes: it makes no files beside it, and reads no log there."""
@@ -95,7 +106,7 @@ class Store:
             )
         return f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
 
-    def _open(self, frozen: bool) -> None:
+    def _open(self, frozen: bool, reading: bool) -> None:
         db = self._connection
         with self._errors():
             # In this order: another process that is making the store marks it together with its tables.
@@ -111,9 +122,13 @@ class Store:
             db.execute("PRAGMA foreign_keys=ON")
             # Text that something has damaged is text all the same: it equals no key.
             db.text_factory = lambda data: data.decode(errors="replace")
-            layout = db.execute("PRAGMA user_version").fetchone()[0] or self._create()
-            if layout == 1:
-                layout = self._add_sums()
+            layout = db.execute("PRAGMA user_version").fetchone()[0]
+            if 0 < layout < LAYOUT and (frozen or (reading and not os.access(self.path, os.W_OK))):
+                from breakeven.store.layouts import in_memory
+
+                self._db = db = in_memory(db)
+            if layout < LAYOUT:
+                layout = self._made()
         if layout != LAYOUT:
             self.close()
             raise UserError(
@@ -131,30 +146,19 @@ class Store:
                     raise
                 time.sleep(0.01)
 
-    def _create(self) -> int:
+    def _made(self) -> int:
+        """Makes the tables of an empty file, or brings an earlier layout to this one; the layout."""
         with self._transaction() as db:
             # Another process may have been faster.
-            layout = db.execute("PRAGMA user_version").fetchone()[0]
+            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
             if layout:
-                return int(layout)
+                from breakeven.store.layouts import upgrade  # most runs do without
+
+                return upgrade(db, layout)
             for statement in SCHEMA.split(";"):
                 db.execute(statement)
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
             db.execute(f"PRAGMA user_version={LAYOUT}")
-        return LAYOUT
-
-    def _add_sums(self) -> int:
-        """From layout 1, whose rows have no checksum: they get one of what they hold today."""
-        with self._transaction() as db:
-            # Another process may have been faster.
-            if db.execute("PRAGMA user_version").fetchone()[0] == 1:
-                db.create_function("row_sum", 5, row_sum, deterministic=True)
-                db.execute("ALTER TABLE result ADD COLUMN sum BLOB")
-                db.execute(
-                    "UPDATE result SET sum = (SELECT row_sum(engine, machine_hash, guest, result.point, result.result)"
-                    " FROM context WHERE id = result.context)"
-                )
-                db.execute(f"PRAGMA user_version={LAYOUT}")
         return LAYOUT
 
     @property
@@ -169,8 +173,10 @@ class Store:
         try:
             with self._turn:
                 yield
-        except sqlite3.DatabaseError as error:
-            name, text, kind = str(self.path), str(error), UserError
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # SQLite's own sentence may cite damaged bytes, which are no text.
+            undecoded = isinstance(error, UnicodeDecodeError)
+            name, text, kind = str(self.path), "malformed" if undecoded else str(error), UserError
             if "not a database" in text or "malformed" in text:
                 fix = "take what is left with `breakeven store repair`, or name another file (--store)"
             elif "full" in text or "disk I/O" in text:
@@ -209,31 +215,58 @@ class Store:
             self._db.close()
             self._db = None
 
+    @contextmanager
+    def telling(self, what: str) -> Iterator[None]:
+        """Says on stderr how many of the rows that are read meanwhile are damaged, and `what` became of them."""
+        before = self.damaged
+        yield
+        if damaged := self.damaged - before:
+            print(
+                f"breakeven: {damaged} rows of the store {str(self.path)!r} are damaged: {what} "
+                "(`breakeven store check` looks at all)",
+                file=sys.stderr,
+            )
+
     def context(self, identity: Identity, machine: str, description: str) -> int:
-        """The id of a context; kept from now on when it is new."""
-        found = self.find(identity)
-        if found is not None:
-            return found
+        """The id of a context; kept from now on when it is new, or its row is damaged."""
+        found = self._context_row(identity)
+        if found is not None and found.is_whole and found.machine != UNNAMED:
+            return found.id
+        values = (machine, zlib.compress(description.encode()), int(time.time()))
         with self._errors(), self._transaction() as db:
             db.execute(
-                "INSERT OR IGNORE INTO context (engine, machine_hash, guest, machine, description, created)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                (*identity, machine, zlib.compress(description.encode()), int(time.time())),
+                "INSERT INTO context (engine, machine_hash, guest, machine, description, created, sum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (engine, machine_hash, guest) DO UPDATE SET"
+                " engine=excluded.engine, machine_hash=excluded.machine_hash, guest=excluded.guest,"
+                " machine=excluded.machine, description=excluded.description, created=excluded.created,"
+                " sum=excluded.sum",
+                (*identity, *values, row_sum(identity, *values)),
             )
-        found = self.find(identity)
+        found = self._context_row(identity)
         if found is None:
             raise UserError(f"the store {str(self.path)!r} lost a context that was just written: prune ran meanwhile?")
-        return found
+        return found.id
 
     def find(self, identity: Identity) -> int | None:
-        """The id of a context, when there is one."""
-        with self._errors():
-            row = self._connection.execute(
-                "SELECT id FROM context WHERE engine=? AND machine_hash=? AND guest=?", identity
-            ).fetchone()
-        if row is not None and not isinstance(row[0], int):
-            raise self._damage()
-        return None if row is None else row[0]
+        """The id of a context, when there is one whose row is whole and names its machine."""
+        found = self._context_row(identity)
+        if found is None:
+            return None
+        self.damaged += not found.is_whole
+        return found.id if found.is_whole and found.machine != UNNAMED else None
+
+    def has(self, identity: Identity) -> bool:
+        """Whether there is a row of a context, whole or not: its points are checked by themselves."""
+        return self._context_row(identity) is not None
+
+    def _context_row(self, identity: Identity) -> ContextRow | None:
+        where = "engine=? AND machine_hash=? AND guest=?"
+        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE {where}", *identity)
+        if not rows:
+            return None
+        # Rows of this context are checked with what was asked for, not with what the file says.
+        self._identities[rows[0][0]] = identity
+        return ContextRow(*rows[0])
 
     def known(self, context: int, points: Sequence[bytes]) -> list[bytes | None]:
         """The results that there are of `points`, in their order; their `index` field is 0."""
@@ -259,7 +292,7 @@ class Store:
         rows = []
         for point, result in zip(points, results, strict=True):
             result = b"\0\0\0\0" + result[4:]
-            rows.append((context, point, result, row_sum(*identity, point, result)))
+            rows.append((context, point, result, row_sum(identity, point, result)))
         with self._errors(), self._transaction() as db:
             db.executemany("INSERT OR REPLACE INTO result (context, point, result, sum) VALUES (?, ?, ?, ?)", rows)
 
@@ -277,71 +310,52 @@ class Store:
 
     def note(self, context: int, question: str, answer: str) -> None:
         """Keeps what was found out about a context; a later answer to the same question takes its place."""
+        total = row_sum(self._identity(context), question, answer)
         with self._errors(), self._transaction() as db:
-            db.execute(NOTES)
-            db.execute("INSERT OR REPLACE INTO note (context, question, answer) VALUES (?, ?, ?)",
-                       (context, question, answer))  # fmt: skip
+            db.execute("INSERT OR REPLACE INTO note (context, question, answer, sum) VALUES (?, ?, ?, ?)",
+                       (context, question, answer, total))  # fmt: skip
 
     def noted(self, context: int, question: str) -> str | None:
-        """What `note` kept; None: nothing."""
-        with self._errors():
-            if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name='note'").fetchone():
-                return None
-            row = self._connection.execute(
-                "SELECT answer FROM note WHERE context=? AND question=?", (context, question)
-            ).fetchone()
-        return None if row is None else str(row[0])
+        """What `note` kept; None: nothing, or it is damaged."""
+        rows = self.read("SELECT answer, sum FROM note WHERE context=? AND question=?", context, question)
+        if rows and not note_is_whole(self._identity(context), question, *rows[0]):
+            self.damaged += 1
+            return None
+        return str(rows[0][0]) if rows else None
 
     def contexts(self) -> list[Context]:
-        """What there is, oldest first."""
-        query = (
-            "SELECT c.id, engine, machine_hash, guest, machine, created,"
-            " (SELECT count(*) FROM result WHERE context = c.id) FROM context c ORDER BY c.id"
-        )
-        with self._errors():
-            rows = self._connection.execute(query).fetchall()
-        if not all(isinstance(row[0], int) and all(isinstance(text, str) for text in row[1:5]) for row in rows):
-            raise self._damage()
-        return [Context(row[0], Identity(*row[1:4]), row[4], row[5], row[6]) for row in rows]
+        """What there is, oldest first. Of a damaged row, what a point's checksum proves: the machine is `UNNAMED`."""
+        found = []
+        for row in self.context_rows():
+            points = self.count("result WHERE context=?", row.id)
+            if row.is_whole:
+                found.append(Context(row.id, row.identity, row.machine, row.created, points))
+                continue
+            self.damaged += 1
+            if self._has_points(row):
+                found.append(Context(row.id, row.identity, UNNAMED, 0, points))
+        return found
 
-    def _damage(self) -> UserError:
-        return UserError(f"the store {str(self.path)!r} is damaged: take what is left with `breakeven store repair`")
+    def context_rows(self) -> list[ContextRow]:
+        """The rows of all contexts, whole or not."""
+        return [ContextRow(*row) for row in self.read(f"SELECT {CONTEXT_COLUMNS} FROM context ORDER BY id")]
 
-    def description(self, context: int) -> str:
-        """The machine's canonical description."""
+    def _has_points(self, row: ContextRow) -> bool:
+        """Whether the checksum of a point says that the context's key is what was written."""
         with self._errors():
-            row = self._connection.execute("SELECT description FROM context WHERE id=?", (context,)).fetchone()
-        if row is None:
+            rows = self._connection.execute("SELECT point, result, sum FROM result WHERE context=?", (row.id,))
+            return any(is_whole(row.identity, *each) for each in rows)
+
+    def description(self, context: int) -> str | None:
+        """The machine's canonical description; None: the store has lost it."""
+        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE id=?", context)
+        if not rows:
             raise UserError(f"the store {str(self.path)!r} has no context {context}")
-        try:
-            return zlib.decompress(row[0]).decode()
-        except (zlib.error, UnicodeDecodeError, TypeError):
-            raise UserError(
-                f"the store {str(self.path)!r}: the description of context {context} is damaged: "
-                "run `breakeven store repair`"
-            ) from None
+        return ContextRow(*rows[0]).description
 
-    def check(self) -> list[str]:
-        """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
-        with self._errors():
-            rows = self._connection.execute("PRAGMA integrity_check").fetchall()
-        wrong = [row[0] for row in rows if row[0] != "ok"]
-        for context in self.contexts():
-            _, damaged = self._rows(context)
-            wrong += [f"{damaged} damaged rows of {context.machine}"] if damaged else []
-            try:
-                if hashlib.sha256(self.description(context.id).encode()).hexdigest() != context.identity.machine_hash:
-                    wrong.append(f"the description of {context.machine} is another machine's")
-            except UserError:
-                wrong.append(f"the description of {context.machine} is damaged")
-        return wrong
-
-    def _rows(self, context: Context) -> tuple[list[tuple[bytes, bytes]], int]:
+    def rows(self, context: Context | ContextRow) -> tuple[list[tuple[bytes, bytes]], int]:
         """The whole rows of a context, points and results, and how many are damaged."""
-        with self._errors():
-            rows = self._connection.execute(
-                "SELECT point, result, sum FROM result WHERE context=? ORDER BY point", (context.id,)
-            ).fetchall()
+        rows = self.read("SELECT point, result, sum FROM result WHERE context=? ORDER BY point", context.id)
         whole = [(p, r) for p, r, total in rows if is_whole(context.identity, p, r, total)]
         return whole, len(rows) - len(whole)
 
@@ -357,38 +371,17 @@ class Store:
             self._connection.execute("VACUUM")
         return int(gone)
 
-    def frame(self, machine: str | None = None, engine: str | None = None) -> pd.DataFrame:
-        """Every point as a data frame: the columns of a sweep's table, and `machine_hash`, `engine`, `guest`.
-
-        `machine`: only of machines asked for by this name (with its settings); `engine`: only of this fingerprint.
-        """
-        import numpy as np
-        import pandas as pd
-
-        from breakeven.points.table import DESCRIBED, frame
-
-        frames = []
-        for context in self.contexts():
-            if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
-                continue
-            whole, damaged = self._rows(context)
-            self.damaged += damaged
-            records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
-            results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
-            if len(whole):
-                table = frame(context.machine, {}, records, results)
-                # What a sweep's table says only where it is not the default: all that tells two points apart.
-                more = {column: records[column].astype("i8") for column in DESCRIBED}
-                frames.append(table.assign(**more, **context.identity._asdict()))
-        if not frames:
-            return pd.DataFrame()
-        whole = pd.concat(frames, ignore_index=True)
-        default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
-        return whole.drop(columns=[name for name in DESCRIBED if (whole[name] == default[name]).all()])
-
     def statistics(self) -> dict[str, Any]:
         """Points, contexts and the file's size (bytes)."""
-        contexts = self.contexts()
         size = self.path.stat().st_size if self.path.exists() else 0
-        return {"file": str(self.path), "bytes": size, "contexts": len(contexts),
-                "points": sum(context.points for context in contexts)}  # fmt: skip
+        return {"file": str(self.path), "bytes": size, "contexts": self.count("context"),
+                "points": self.count("result")}  # fmt: skip
+
+    def count(self, rows: str, *values: object) -> int:
+        """How many there are: a table, and perhaps a condition."""
+        return int(self.read(f"SELECT count(*) FROM {rows}", *values)[0][0])
+
+    def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """All rows of a query, as they stand in the file: anything may be damaged."""
+        with self._errors():
+            return self._connection.execute(query, values).fetchall()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.files.reading import csv_rows
 from breakeven.files.writing import write_text
 from breakeven.studies.ledger import (
     CHOSEN_LATER,
@@ -27,10 +27,7 @@ _ORDER = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED)
 
 def _rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file; none when there is no file."""
-    if not path.is_file():
-        return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return csv_rows(path) if path.is_file() else []
 
 
 def _title(folder: Path) -> str:

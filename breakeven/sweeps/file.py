@@ -12,6 +12,7 @@ from breakeven import points as pt
 from breakeven.errors import UserError, near
 from breakeven.files.reading import read_bounded
 from breakeven.machine.presets import is_file_name
+from breakeven.output.shell import quoted
 from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 
@@ -27,6 +28,8 @@ def read_sweep_file(path: Path) -> dict[str, Any]:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"the sweep {str(path)!r}: {error}") from None
+    except RecursionError:
+        raise UserError(f"the sweep {str(path)!r} is nested too deeply") from None
     found: dict[str, Any] = {}
     for key, value in content.items():
         if key in ("set", "sweep"):
@@ -76,7 +79,7 @@ def _machines(key: str, value: Any) -> list[str]:
     names = _names(key, value)
     for name in names:
         if is_file_name(name):
-            raise UserError(f"{name!r} is a file that would be run: name it on the command line (-m {name})")
+            raise UserError(f"{name!r} is a file that would be run: name it on the command line (-m {quoted(name)})")
     return names
 
 
@@ -136,12 +139,17 @@ _NAMES = {
 }  # fmt: skip
 
 
+#: names in a path to a parameter; ours have eight at most
+_MAX_PARTS = 40
+
+
 def _table(path: Path, text: str, table: str, value: Any) -> list[str]:
     """`[set]` or `[sweep]`: dotted paths with values, as ``path=value`` texts."""
     if not isinstance(value, dict):
         raise _Place(path, text, table).error(f"a table is wanted: [{table}]")
     found = []
-    for name, given in _flattened("", value):
+    flattened: list[tuple[str, Any]] = _Place(path, text, table).call(_flattened, "", value)
+    for name, given in flattened:
         place = _Place(path, text, name, table)
         items = given if isinstance(given, list) else [given]
         if not items or not all(isinstance(item, (int, float, str)) for item in items):
@@ -162,5 +170,7 @@ def _flattened(prefix: str, table: dict[str, Any]) -> list[tuple[str, Any]]:
     found = []
     for name, value in table.items():
         path = f"{prefix}{name}"
+        if isinstance(value, dict) and path.count(".") >= _MAX_PARTS:
+            raise UserError(f"tables are nested deeper than {_MAX_PARTS} levels")
         found += _flattened(f"{path}.", value) if isinstance(value, dict) else [(path, value)]
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from breakeven import points as pt
-from breakeven.errors import UserError
+from breakeven.errors import UserError, printable
 from breakeven.machine.host import host_fit, host_words
 from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
@@ -256,7 +256,8 @@ def named_routines(names: list[str], machines: list[str], settings: list[str], g
     left_out = sorted(lacking.intersection(found) - set(names))
     if left_out:
         # A kind is whatever runs there; a routine that is named is not left out but refused.
-        print(f"breakeven: left out, as a machine lacks what they need: {', '.join(left_out)}", file=sys.stderr)
+        said = f"breakeven: left out, as a machine lacks what they need: {', '.join(left_out)}"
+        print(printable(said), file=sys.stderr)
     return [name for name in dict.fromkeys(found) if name not in left_out]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from breakeven.config.units import typed_size
 from breakeven.errors import UserError
+from breakeven.files.reading import read_bounded
 from breakeven.points import MAX_SIZE
 from breakeven.points.ranges import ranges_text
 
@@ -86,7 +87,7 @@ def load(name: str) -> Distribution:
         known = ", ".join(["uniform", *PUBLISHED])
         raise UserError(f"there is no distribution {name!r}: one of {known}, or a file (docs/tune.md)")
     try:
-        text = path.read_text()
+        text = read_bounded(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read the distribution {name!r}: {error}") from None
     lines = [line for line in text.splitlines() if line.partition("#")[0].strip()]

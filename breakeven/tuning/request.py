@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from breakeven import points as pt
 from breakeven.errors import UserError
+from breakeven.output.shell import shell_command
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import repetitions_of
 from breakeven.points.ranges import ranges_text
@@ -68,7 +68,7 @@ class TuneRequest:
         """What asks for the same on the command line; empty: only Python can give these weights."""
         if not self.distribution.options:
             return ""
-        words = ["breakeven", "tune", "--machine", self.machine.name]
+        words = ["--machine", self.machine.name]
         words += [word for setting in self.machine.settings for word in ("--set", setting)]
         words += ["--candidates", ",".join(self.candidates), *self.distribution.options]
         given: dict[str, object] = {
@@ -78,7 +78,7 @@ class TuneRequest:
         for option, value in given.items():
             words += [option, str(value)]
         words += ["--repetitions", str(self.repetitions)] if self.repetitions else []
-        return shlex.join([*words, *(["--everywhere"] if self.everywhere else [])])
+        return shell_command("tune", (), [*words, *(["--everywhere"] if self.everywhere else [])])
 
     def grid(self) -> Distribution:
         """The sizes that are simulated, with the shares they stand for."""

@@ -228,7 +228,7 @@ function winners(data, x, y, chosen) {
 const CACHES = ["warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2"];
 function exploring(part, data, state) {
   const all = { ...part.constants, ...state.chosen }, sizes = data.columns[data.index.size].filter((value) => value > 0);
-  const [machine, ...settings] = String(all.machine || "").split(" "), routines = [...new Set(data.columns[data.index.routine])];
+  const [machine, ...settings] = String(all.machine || "").split(/ (?=[\w.[\]]+=)/), routines = [...new Set(data.columns[data.index.routine])];
   const asked = machine && machine !== "native" && ["latency", "throughput"].includes(all.measure) && CACHES.includes(all.cache_state) && state.x === "size" && !state.also;
   if (!asked || routines.length > 8 || !sizes.length) return "";
   const swept = Object.entries(state.chosen).filter(([name]) => name.includes(".")).map(([name, value]) => `${name}=${value}`);

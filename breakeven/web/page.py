@@ -22,7 +22,7 @@ from breakeven.machine.diff import parameters_of
 from breakeven.machine.page import Page, legend
 from breakeven.machine.presets import MachineError, find_machine, is_file_name, load_machine, preset_at
 from breakeven.machine.resolve import resolve, resolving
-from breakeven.machine.sources import Sources
+from breakeven.machine.sources import Sources, Unmarked
 from breakeven.output import html
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import again_words, one_number
@@ -289,16 +289,6 @@ def _once(machines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-class _Unmarked:
-    """Stands for `Sources` where a machine's file is not what the results were simulated with."""
-
-    def mark(self, path: str, name: str, value: Any) -> str:
-        return ""
-
-    def rows(self) -> list[tuple[str, str]]:
-        return []
-
-
 #: of a machine that only its name is known of
 _UNKNOWN = "no preset of this name: name its file with --machine-file to see its parameters"
 
@@ -313,11 +303,11 @@ def _machine(shown: Shown, trusted: Set[Path]) -> dict[str, Any]:
         return {"name": str(shown.spec), "about": _UNKNOWN}
     digest = machine_hash(description)
     if loaded and machine_hash(loaded[0]) == digest:
-        sources: Any = loaded[1]
+        sources: Sources | Unmarked = loaded[1]
         about, marks = loaded[2], legend()
     else:
         about = "as it was when the points were simulated" + ("; its file says otherwise now" if loaded else "")
-        sources, marks = _Unmarked(), ""
+        sources, marks = Unmarked(description), ""
     sections = [[heading, lines] for heading, lines in Page(description, sources).sections()]
     cited = [f"{row}  {says}" for row, says in sources.rows()]
     if cited:
@@ -328,7 +318,7 @@ def _machine(shown: Shown, trusted: Set[Path]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _loaded(shown: Shown, trusted: Set[Path]) -> tuple[dict[str, Any], Any, str] | None:
+def _loaded(shown: Shown, trusted: Set[Path]) -> tuple[dict[str, Any], Sources, str] | None:
     """Description, sources and a line about the machine as its file has it; None for no preset of ours and no file
     that the user named."""
 

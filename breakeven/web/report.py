@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.files.writing import check_target, write_text
+from breakeven.output.shell import shell_command
 from breakeven.web import page as web_page
 from breakeven.web import sources as web_sources
 
@@ -72,7 +72,5 @@ def write_report(
 
 def _again(sources: Sequence[str], options: dict[str, object], repeated: list[tuple[str, str]]) -> str:
     """The command line of this page."""
-    words = ["breakeven", "report", *sources]
-    for name, value in options.items():
-        words += [f"--{name}", str(value)] if value else []
-    return shlex.join([*words, *(word for pair in repeated for word in pair)])
+    words = [word for name, value in options.items() if value for word in (f"--{name}", str(value))]
+    return shell_command("report", sources, [*words, *(word for pair in repeated for word in pair)])

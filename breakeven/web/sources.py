@@ -5,8 +5,8 @@ Each source gives parts: a tidy table with the machines it is of, and the comman
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
+from breakeven.files.reading import csv_rows
+from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 #: what every table must have
 _NEEDED = ("routine", "size", "cycles_median")
+#: rows times columns of a compressed table: ten times what a page holds
+_MOST_CELLS = 1 << 26
 #: columns that must hold numbers, and names, where there are such columns
 _NUMBERS = ("calls", "src_offset", "dst_offset", "repetitions", "instructions")
 _TEXTS = ("routine", "machine", "cache_state", "measure")
@@ -101,7 +105,7 @@ def read_table(path: Path) -> pd.DataFrame:
         elif path.suffix == ".json":
             table = pd.read_json(path, orient="records")
         else:
-            table = pd.read_parquet(path)
+            table = _parquet(path)
     except OSError as error:
         raise UserError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
     except ImportError:
@@ -124,9 +128,31 @@ def read_table(path: Path) -> pd.DataFrame:
     return table
 
 
+def _parquet(path: Path) -> pd.DataFrame:
+    """Raises `ValueError` for a file that is damaged or too large: what reads it raises errors of every kind."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    import pandas as pd
+
+    options = {"page_checksum_verification": True} if find_spec("pyarrow") else {}
+    try:
+        if options:
+            found = import_module("pyarrow.parquet").read_metadata(path)
+            if found.num_rows * found.num_columns > _MOST_CELLS:
+                raise UserError(f"{str(path)!r} has {found.num_rows} rows: more than a page can hold")
+        return pd.read_parquet(path, **options)
+    except (ImportError, UserError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the system's: data that are damaged have no number
+        raise ValueError(f"it is damaged ({type(error).__name__}: {str(error).strip()})") from None
+
+
 def _spec(text: str, settings: Sequence[str] = ()) -> MachineSpec:
-    """A machine by what a table calls it: its name, and in a store's its settings."""
-    name, *own = text.split(" ")
+    """A machine by what a table calls it: its name (a file's may have spaces), and in a store's its settings."""
+    name, *own = re.split(r" (?=[\w.\[\]]+=)", text)
     return MachineSpec(name, (*own, *settings))
 
 
@@ -147,7 +173,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     several = "engine" in table or (HOST in machines and len(machines) > 1)
     if product != len(table) or several or any(" " in name for name in machines):
         return ""
-    words = ["breakeven", "sweep", *map(str, axes["routine"])]
+    words: list[str] = []
     for name in machines:
         words += ["--engine", "native"] if name == HOST else ["--machine", name]
     for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
@@ -168,7 +194,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     words += _described_words(table)
     for name in swept:
         words += ["--sweep", f"{name}={','.join(str(value) for value in axes[name])}"]
-    return shlex.join([*words, "--out", path.name])
+    return shell_command("sweep", [str(name) for name in axes["routine"]], [*words, "--out", path.name])
 
 
 #: the options of the columns that `described` adds
@@ -217,7 +243,7 @@ def study_parts(folder: Path) -> tuple[str, list[Part]]:
     from breakeven.studies.finding import find_studies
 
     (study,) = find_studies([folder.resolve().name])
-    command = f"breakeven reproduce {study.name}"
+    command = shell_command("reproduce", [study.name])
     parts = []
     for name, (about, spec) in {**study.grids, **study.searches}.items():
         path = folder / f"data-{name}.csv"
@@ -231,8 +257,7 @@ def study_parts(folder: Path) -> tuple[str, list[Part]]:
 
 def study_verdicts(folder: Path) -> list[list[str]]:
     """Claim, published, simulated, verdict and note of each claim of a study's report."""
-    with (folder / "verdicts.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(folder / "verdicts.csv")
     return [[row.get(name) or "" for name in ("claim", "published", "simulated", "verdict", "note")] for row in rows]
 
 
@@ -261,20 +286,22 @@ def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
 def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
     """The points that this engine has simulated, a part for each machine; `again`: the command that shows them."""
     from breakeven.store import Store
+    from breakeven.store.contents import frame
 
     if not path.is_file():
         raise UserError(f"there is no store {str(path)!r}: run, sweep, compare and reproduce make one")
     present = load_engine().fingerprint
     parts = []
-    with Store(path, reading=True) as store:
+    with Store(path, reading=True) as store, store.telling("left out"):
         contexts = [item for item in store.contexts() if item.identity.engine == present and item.points]
         for context in contexts:
             if machine not in (None, context.machine):
                 continue
-            table = store.frame(context.machine, present)
+            table = frame(store, context.machine, present)
             table = table[(table["machine_hash"] == context.identity.machine_hash)]
             table = table[table["guest"] == context.identity.guest].drop(columns=["machine_hash", "engine", "guest"])
-            shown = Shown(_spec(context.machine), json.loads(store.description(context.id)))
+            said = store.description(context.id)
+            shown = Shown(_spec(context.machine), None if said is None else json.loads(said))
             parts.append(Part(context.machine, "from the store", table.reset_index(drop=True), again, [shown]))
     if not parts:
         known = sorted({item.machine for item in contexts})

@@ -394,6 +394,8 @@ def test_a_cache_folder_that_cannot_be_written_only_keeps_nothing(breakeven, tmp
     done = breakeven(*command)
     assert done.returncode == 0 and "cycles" in done.stdout
     assert done.stderr.startswith("breakeven: nothing is kept: cannot make the store's folder")
+    shown = breakeven("machines", "show", "u74")
+    assert "load to use, measured" in shown.stdout and "nothing is kept" in shown.stderr
     # One that was named is wanted.
     assert breakeven(*command, "--store", tmp_path / "file" / "s.sqlite").returncode == 1
     monkeypatch.setenv("BREAKEVEN_STORE", str(tmp_path / "file" / "s.sqlite"))

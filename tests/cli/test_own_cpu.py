@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -52,3 +53,20 @@ def test_differences_have_names_where_paths_would_count(in_process):
     operations = [pair for path, pair in found.items() if path.endswith(".operations")]
     assert operations and not [pair for pair in operations if set(pair[0].split(", ")) & set(pair[1].split(", "))]
     describe_machine("skylake", ["cpu.isa.microcode.rep_movs.forward.bytes_per_cycle=29.7"])
+
+
+def test_a_neighbour_that_was_edited_is_read_again_whatever_its_time(breakeven, tmp_path):
+    """Python itself goes by the second and the size of a source."""
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "mine.py").write_text(
+        "from machines import u74\nfrom parts.sizes import SIZE\nfrom ways import WAYS\n"
+        "def machine(**options):\n    return u74.machine(l1d_size=SIZE, l1d_assoc=WAYS, **options)\n"
+    )
+    for size, ways in (("32KiB", 4), ("64KiB", 8), ("16KiB", 2)):
+        for file, text in (("parts/sizes.py", f'SIZE = "{size}"\n'), ("ways.py", f"WAYS = {ways}\n")):
+            (tmp_path / file).write_text(text)
+            os.utime(tmp_path / file, (1_700_000_000, 1_700_000_000))
+        shown = breakeven("machines", "params", "-m", "mine.py", "cpu.dcache", "--json").stdout
+        values = {row["path"]: row["value"] for row in json.loads(shown)["parameters"]}
+        assert (values["cpu.dcache.size"], values["cpu.dcache.assoc"]) == (size.replace("K", " K"), str(ways))
+    assert not list(tmp_path.rglob("*.pyc"))

@@ -26,6 +26,14 @@ from tests.page_data import data_of
 
 REPO = Path(__file__).resolve().parents[2]
 SIZES = (8, 16, 24, 32)
+X86_MACHINE = """
+from machines import skylake
+NAME, DESCRIPTION, ISA = "mine", "a smaller Skylake", "x86"
+def machine(**options):
+    root = skylake.machine(**options)
+    root.system.cpu.numROBEntries = 100
+    return root
+"""
 
 
 def table(**more: object) -> pd.DataFrame:
@@ -208,6 +216,17 @@ def test_data_do_not_choose_code_that_is_run(tmp_path: Path, monkeypatch: pytest
         run("report", "t.csv", "-o", "t.html", "--machine-file", "no.py")
 
 
+def test_a_machine_file_may_have_spaces_in_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("my own.py").write_text(
+        "from machines import u74\ndef machine(**options):\n    return u74.machine(**options)\n"
+    )
+    table(machine="./my own.py cpu.dcache.size=16KiB cpu.dcache.assoc=2").to_csv("t.csv", index=False)
+    assert run("report", "t.csv", "-o", "t.html", "--machine-file", "my own.py").return_value == 0
+    found = data_of(Path("t.html").read_text())["machines"][0]["parameters"]
+    assert ["cpu.dcache.size", "16 KiB"] in found and ["cpu.dcache.assoc", "2"] in found
+
+
 def test_ranges_are_written_as_they_are_read() -> None:
     from breakeven.points.ranges import parse_integers
 
@@ -240,6 +259,27 @@ def test_points_of_the_store_become_a_page(breakeven, tmp_path: Path) -> None:
     )
     data = data_of(text)
     assert [machine["name"] for machine in data["machines"]] == ["minor"] and data["machines"][0]["marks"]
+
+
+def test_points_of_a_machine_file_become_a_page(breakeven, tmp_path: Path) -> None:
+    """The file is shown as it was when they were simulated, and not run."""
+    store, mine = tmp_path / "points.sqlite", tmp_path / "mine.py"
+    example = re.findall(r"```python\n(.*?)```", (REPO / "docs/machines.md").read_text(), re.DOTALL)[-1]
+    for text, routines in ((example, ("rv-byte", "rv-word")), (X86_MACHINE, ("x64-byte", "x64-memcpy-orig"))):
+        mine.write_text(text)
+        done = breakeven("compare", *routines, "-n", "8,16", "--store", store, "-m", "./mine.py")
+        assert done.returncode == 0, done.stderr
+    mine.write_text("open('was_run', 'w').close()\n")
+    done = breakeven("report", "--store", store)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "was_run").exists()
+    machines = data_of((tmp_path / "report.html").read_text())["machines"]
+    assert [machine["name"] for machine in machines] == ["./mine.py"] * 2
+    parameters = [dict(machine["parameters"]) for machine in machines]
+    assert parameters[0]["cpu.dcache.size"] == "64 KiB" and parameters[1]["cpu.numROBEntries"] == "100"
+    assert all("as it was when" in machine["about"] and len(machine["sections"]) > 5 for machine in machines)
+    text = json.dumps(machines[1]["sections"])
+    assert "rep_movs modes" in text and "forward" in text
 
 
 def opened(browser, folder: Path, text: str):

@@ -16,6 +16,7 @@ from breakeven.errors import UserError
 from breakeven.points.engine import Identity, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
+from breakeven.store.contents import check, frame
 from breakeven.store.leases import Leases
 from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
@@ -170,11 +171,11 @@ def _context(engine):
 
 def test_frame_and_export(store, tmp_path):
     table = run_sweep(spec(range(5)), StoredEngine(Storable(cycles), store))
-    frame = store.frame()
-    assert list(frame.columns) == [*table.columns, "engine", "machine_hash", "guest"]
+    found = frame(store)
+    assert list(found.columns) == [*table.columns, "engine", "machine_hash", "guest"]
     key = ["routine", "size"]
-    assert frame[table.columns].sort_values(key, ignore_index=True).equals(table.sort_values(key, ignore_index=True))
-    assert store.frame(machine="another").empty and store.frame(engine="another").empty
+    assert found[table.columns].sort_values(key, ignore_index=True).equals(table.sort_values(key, ignore_index=True))
+    assert frame(store, machine="another").empty and frame(store, engine="another").empty
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def test_a_full_disk_is_an_error_and_loses_nothing(store):
     store._connection.execute(f"PRAGMA max_page_count={pages + 2}")
     with pytest.raises(UserError, match="full.*make room"):
         run_sweep(spec(range(5000)), StoredEngine(engine, store))
-    assert store.check() == []
+    assert check(store) == []
     kept = store.statistics()["points"]
     assert 200 <= kept < 10_000
     store._connection.execute("PRAGMA max_page_count=1000000")
@@ -230,7 +231,7 @@ def test_a_store_that_cannot_be_written_is_read(tmp_path, monkeypatch):
     # As on a read-only file system; root may write anywhere else.
     monkeypatch.setattr("breakeven.store.database.os.access", lambda *_: False)
     with Store(path, reading=True) as store:
-        assert len(store.frame()) == len(kept) and store.check() == []
+        assert len(frame(store)) == len(kept) and check(store) == []
         with pytest.raises(UserError, match="readonly database: name a file that can be written"):
             store.prune("another")
     assert [file.name for file in tmp_path.iterdir()] == ["points.sqlite"]
@@ -298,7 +299,7 @@ def test_sweeps_at_once_share_the_work(tmp_path):
     assert sum(run["simulated"] for run in told) == 300 * 8
     assert len({(tmp_path / f"{i}.csv").read_bytes() for i in range(4)}) == 1
     with Store(store) as opened:
-        assert opened.check() == [] and opened.statistics()["points"] == 300 * 8
+        assert check(opened) == [] and opened.statistics()["points"] == 300 * 8
 
 
 def test_a_lease_ends_with_its_holder(tmp_path):

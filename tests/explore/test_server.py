@@ -81,6 +81,29 @@ def test_questions_that_are_wrong_get_a_sentence(explorer: Explorer) -> None:
         assert words in line["error"], line
 
 
+def test_questions_that_hold_anything_get_a_sentence(explorer: Explorer) -> None:
+    state = json.dumps(QUESTION)
+    deep = "[" * 500 + "]" * 500
+    for body in (
+        "", "\0", "[]", "NaN", "[" * 99_999, f'{{"kind": "curves", "state": {deep}}}',
+        '{"kind": "account", "size": Infinity, "state": STATE}', '{"kind": "account", "size": 1e999, "state": STATE}',
+        '{"kind": "account", "size": 1e300, "state": STATE}', '{"kind": "account", "size": -1, "state": STATE}',
+        '{"kind": "curves", "state": {"machine": "u74", "most": NaN}}', '{"kind": "curves", "state": [1]}',
+        '{"kind": "curves", "state": null}', '{"kind": "along", "list": 7, "state": STATE}',
+        '{"kind": "along", "list": {}, "state": STATE}', '{"kind": "map", "state": STATE, "path": 3, "values": [[]]}',
+        '{"kind": "rank", "state": STATE, "controls": [3], "around": {}}', '{"kind": [], "state": STATE}',
+        '{"kind": "commands", "sizes": ["x"], "state": STATE}', '{"kind": "pipeline", "size": [], "state": STATE}',
+    ):  # fmt: skip
+        text = body.replace("STATE", state).encode()
+        request = urllib.request.Request(f"{explorer.base}ask", text, {"X-Token": explorer.token})
+        try:
+            lines = rest_of(urllib.request.urlopen(request, timeout=PATIENT))
+        except urllib.error.HTTPError as error:
+            assert error.code == 400, body[:90]
+            lines = [json.loads(error.read())]
+        assert lines and {"error", "refused"} & lines[-1].keys(), (body[:90], lines)
+
+
 def test_the_first_sizes_are_simulated_without_being_asked_for(tmp_path: Path) -> None:
     from breakeven.explorer.process import first_worker
     from breakeven.explorer.state import State

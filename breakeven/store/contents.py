@@ -1,0 +1,55 @@
+"""All that a store holds: as a table, and whether it is what was written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from breakeven import points as pt
+from breakeven.points.table import DESCRIBED
+from breakeven.points.table import frame as frame_of
+from breakeven.store.database import Store
+from breakeven.store.rows import UNNAMED, note_is_whole
+
+
+def check(store: Store) -> list[str]:
+    """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
+    wrong = [row[0] for row in store.read("PRAGMA integrity_check") if row[0] != "ok"]
+    for row in store.context_rows():
+        name = row.machine if row.is_whole else UNNAMED
+        if not row.is_whole:
+            wrong.append(f"the name or the description of a machine is damaged (its points are shown as of {name})")
+        points = store.rows(row)[1]
+        notes = store.read("SELECT question, answer, sum FROM note WHERE context=?", row.id)
+        damaged = sum(not note_is_whole(row.identity, *note) for note in notes)
+        wrong += [f"{points} damaged rows of {name}"] if points else []
+        wrong += [f"{damaged} damaged notes on {name}"] if damaged else []
+    for table in ("result", "note"):
+        lost = store.count(f"{table} WHERE context NOT IN (SELECT id FROM context)")
+        wrong += [f"{lost} rows of {table} are of no machine"] if lost else []
+    return wrong
+
+
+def frame(store: Store, machine: str | None = None, engine: str | None = None) -> pd.DataFrame:
+    """Every point as a data frame: the columns of a sweep's table, and `machine_hash`, `engine`, `guest`.
+
+    `machine`: only of machines asked for by this name (with its settings); `engine`: only of this fingerprint.
+    """
+    frames = []
+    for context in store.contexts():
+        if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
+            continue
+        whole, damaged = store.rows(context)
+        store.damaged += damaged
+        records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
+        results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
+        if len(whole):
+            table = frame_of(context.machine, {}, records, results)
+            # What a sweep's table says only where it is not the default: all that tells two points apart.
+            more = {column: records[column].astype("i8") for column in DESCRIBED}
+            frames.append(table.assign(**more, **context.identity._asdict()))
+    if not frames:
+        return pd.DataFrame()
+    all_ = pd.concat(frames, ignore_index=True)
+    default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
+    return all_.drop(columns=[name for name in DESCRIBED if (all_[name] == default[name]).all()])
