@@ -88,8 +88,9 @@ impl Sweep {
         m.bus.pause_at_readfile = true;
         let end = m.run_observed(BOOT, &mut |_| observer());
         if end.cause != Cause::Paused {
+            let question = if end.cause == Cause::Deadlock { ":" } else { "; is it a breakeven guest?" };
             return Err(EngineError::Sweep(format!(
-                "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}; is it a breakeven guest?{}",
+                "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}{question}{}",
                 end.insts,
                 end.cause.text(),
                 end.code,

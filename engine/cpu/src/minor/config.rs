@@ -40,6 +40,18 @@ pub struct FuConfig {
     pub timings: Vec<FuTiming>,
 }
 
+/// Whether a list of classes, which is empty for all, has this one.
+pub(super) fn has(list: &[OpClass], class: OpClass) -> bool {
+    list.is_empty() || list.contains(&class)
+}
+
+impl FuConfig {
+    /// Its timing keeps instructions of a class from it.
+    fn suppresses(&self, class: OpClass) -> bool {
+        self.timings.iter().find(|t| has(&t.opClasses, class)).is_some_and(|t| t.suppress)
+    }
+}
+
 /// gem5 `BaseMinorCPU` and what it refers to, apart from the branch predictor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
@@ -258,8 +270,15 @@ impl MinorConfig {
             }
         }
         for class in [OpClass::IntAlu, OpClass::MemRead, OpClass::MemWrite] {
-            if !self.executeFuncUnits.iter().any(|fu| fu.opClasses.is_empty() || fu.opClasses.contains(&class)) {
+            if !self.executeFuncUnits.iter().any(|fu| has(&fu.opClasses, class)) {
                 let what = format!("no unit executes {}; add a MinorFU with it", class.name());
+                errors.push(ConfigError::new(path.clone(), what));
+            }
+        }
+        for &class in OpClass::ALL {
+            let able = || self.executeFuncUnits.iter().filter(|fu| has(&fu.opClasses, class));
+            if able().next().is_some() && able().all(|fu| fu.suppresses(class)) {
+                let what = format!("every unit that executes {} has a timing that suppresses it", class.name());
                 errors.push(ConfigError::new(path.clone(), what));
             }
         }
@@ -278,6 +297,17 @@ mod tests {
         assert!(c.executeFuncUnits[4].opClasses.contains(&OpClass::FloatMultAcc));
         assert!(!c.executeFuncUnits[4].opClasses.contains(&OpClass::SimdPredAlu));
         assert!(c.executeFuncUnits[6].opClasses.contains(&OpClass::FloatMemWrite));
+    }
+
+    #[test]
+    fn a_class_that_all_its_units_suppress_is_refused() {
+        let mut c = MinorConfig::default();
+        let suppress = FuTiming { opClasses: vec![OpClass::IntAlu], suppress: true, ..FuTiming::default() };
+        c.executeFuncUnits[0].timings.insert(0, suppress.clone());
+        assert_eq!(c.check(64), Ok(()), "another unit executes it");
+        c.executeFuncUnits[1].timings.insert(0, suppress);
+        let errors = c.check(64).expect_err("it would wait for ever");
+        assert!(errors[0].to_string().contains("every unit that executes IntAlu"), "{errors:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use breakeven_base::{Cycle, OpClass};
 use educe::Educe;
 
-use super::config::{FuConfig, FuTiming, MAX_UNITS};
+use super::config::{has, FuConfig, FuTiming, MAX_UNITS};
 use super::inst::Seq;
 use crate::memo::archive::Archive;
 
@@ -149,7 +149,6 @@ type ByClass = Arc<[[ForClass; MAX_UNITS]; OpClass::COUNT]>;
 
 /// Each class on every unit, and the units that execute it.
 fn by_class(configs: &[FuConfig]) -> (ByClass, [u32; OpClass::COUNT]) {
-    let has = |list: &[OpClass], class: OpClass| list.is_empty() || list.contains(&class);
     let mut capable = [0; OpClass::COUNT];
     let mut table = [[ForClass::default(); MAX_UNITS]; OpClass::COUNT];
     for &class in OpClass::ALL {
