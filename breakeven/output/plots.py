@@ -18,6 +18,8 @@ from breakeven.files.writing import replacing
 from breakeven.output.plot_file import check_plot
 
 matplotlib.use("Agg")
+# A `matplotlibrc` of the current folder or the user's changes no figure, and has no program run.
+matplotlib.rcdefaults()
 
 # Dark to light with distinct dashes and markers: lines stay apart without colour (Okabe-Ito order by luminance).
 _STYLES = (

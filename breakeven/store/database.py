@@ -62,6 +62,15 @@ def default_path() -> Path:
     return places.named_by(ENVIRONMENT) or places.cache() / "points.sqlite"
 
 
+def _computes(db: sqlite3.Connection) -> bool:
+    """Whether a database has views, triggers, virtual tables or generated columns. Ours have none."""
+    tables = db.execute("SELECT name, type, rootpage FROM sqlite_master WHERE type != 'index'").fetchall()
+    generated = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden != 0"
+    return any(
+        kind != "table" or not page or db.execute(generated, (name,)).fetchone()[0] for name, kind, page in tables
+    )
+
+
 class NotWritable(UserError):
     """Where the store is to be, nothing can be written."""
 
@@ -111,10 +120,14 @@ class Store:
         with self._errors():
             # In this order: another process that is making the store marks it together with its tables.
             tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            ours = db.execute("PRAGMA application_id").fetchone()[0]
-        if tables and ours != APPLICATION_ID:
+            ours = db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+            # What a query would compute in place of reading it may take for ever.
+            db.execute("PRAGMA trusted_schema=OFF")
+            computes = tables and ours and _computes(db)
+        if computes or (tables and not ours):
             self.close()
-            raise UserError(f"{str(self.path)!r} is a database of another program: name another file for the store")
+            what = "computes what it holds" if computes else "is a database of another program"
+            raise UserError(f"{str(self.path)!r} {what}: name another file for the store")
         with self._errors():
             if not frozen:
                 self._write_ahead(db)

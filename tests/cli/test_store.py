@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -354,3 +355,23 @@ def test_a_machine_that_is_refused_leaves_nothing_in_the_store(tmp_path, monkeyp
         assert not store.contexts()
         StoredEngine(engine, store).open(MachineSpec("u74")).run(point)
         assert [context.points for context in store.contexts()] == [1]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE context; CREATE VIEW context AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)"
+        " SELECT i AS id, '' AS engine, '' AS machine_hash, '' AS guest, '' AS machine, x'' AS description,"
+        " 0 AS created, x'' AS sum FROM n",
+        "ALTER TABLE note ADD COLUMN more TEXT AS (randomblob(1000000000))",
+        "CREATE TRIGGER t AFTER INSERT ON result BEGIN DELETE FROM result; END",
+    ],
+)
+def test_a_store_that_computes_what_it_holds_is_refused(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "hostile.sqlite"
+    Store(path).close()
+    db = sqlite3.connect(path)
+    db.executescript(statement)
+    db.close()
+    with pytest.raises(UserError, match="computes what it holds: name another file for the store"):
+        Store(path)

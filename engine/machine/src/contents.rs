@@ -120,41 +120,63 @@ impl Contents {
                 });
             }
         }
+        let mut names = Names::of(file);
         Ok(Contents {
             isa,
             kind,
-            sections: table.iter().map(|s| section(&table, s)).collect(),
+            sections: table.iter().map(|s| section(&table, s, &mut names)).collect::<Result<_, _>>()?,
             segments,
-            symbols: symbols(if object { &local } else { &dynamic }),
-            local_symbols: if object { Vec::new() } else { symbols(&local) },
+            symbols: symbols(if object { &local } else { &dynamic }, &mut names)?,
+            local_symbols: if object { Vec::new() } else { symbols(&local, &mut names)? },
             relocations: relocations(&table, file, object)?,
         })
     }
 }
 
-fn text(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).into_owned()
+/// Bytes of names that may still be read. Thousands of symbols may name one long string.
+struct Names {
+    left: usize,
 }
 
-fn section(table: &SectionTable<Header>, s: &elf::SectionHeader64<LE>) -> Section {
-    Section {
-        name: table.section_name(LE, s).map(text).unwrap_or_default(),
+impl Names {
+    fn of(file: &[u8]) -> Names {
+        Names { left: file.len().saturating_mul(4).max(1 << 20) }
+    }
+
+    /// A name; one that cannot be read is empty.
+    fn text<E>(&mut self, name: Result<&[u8], E>) -> Result<String, EngineError> {
+        let name = name.unwrap_or_default();
+        self.left =
+            self.left.checked_sub(name.len()).ok_or_else(|| bad("its names take more than four times its size"))?;
+        Ok(String::from_utf8_lossy(name).into_owned())
+    }
+}
+
+fn section(
+    table: &SectionTable<Header>,
+    s: &elf::SectionHeader64<LE>,
+    names: &mut Names,
+) -> Result<Section, EngineError> {
+    Ok(Section {
+        name: names.text(table.section_name(LE, s))?,
         kind: s.sh_type.get(LE),
         flags: s.sh_flags.get(LE),
         address: s.sh_addr.get(LE),
         offset: s.sh_offset.get(LE),
         size: s.sh_size.get(LE),
-    }
+    })
 }
 
-fn symbols(table: &SymbolTable<Header>) -> Vec<Symbol> {
-    let row = |s: &elf::Sym64<LE>| Symbol {
-        name: s.name(LE, table.strings()).map(text).unwrap_or_default(),
-        value: s.st_value.get(LE),
-        size: s.st_size.get(LE),
-        kind: s.st_type(),
-        binding: s.st_bind(),
-        section: s.st_shndx.get(LE),
+fn symbols(table: &SymbolTable<Header>, names: &mut Names) -> Result<Vec<Symbol>, EngineError> {
+    let row = |s: &elf::Sym64<LE>| {
+        Ok(Symbol {
+            name: names.text(s.name(LE, table.strings()))?,
+            value: s.st_value.get(LE),
+            size: s.st_size.get(LE),
+            kind: s.st_type(),
+            binding: s.st_bind(),
+            section: s.st_shndx.get(LE),
+        })
     };
     table.iter().map(row).collect()
 }
@@ -198,6 +220,7 @@ pub fn members(file: &[u8]) -> Result<Vec<Member>, EngineError> {
     if archive.is_thin() {
         return Err(bad("it is a thin archive: its members are files of their own, give those"));
     }
+    let mut names = Names::of(file);
     let mut found = Vec::new();
     let mut starts = std::collections::HashMap::new();
     for member in archive.members() {
@@ -205,13 +228,14 @@ pub fn members(file: &[u8]) -> Result<Vec<Member>, EngineError> {
         let (offset, size) = member.file_range();
         // The header of 60 bytes comes before the data; a long name of BSD's kind lies between them.
         starts.insert(offset, found.len());
-        found.push(Member { name: text(member.name()), offset, size, defines: Vec::new() });
+        let name = names.text::<()>(Ok(member.name()))?;
+        found.push(Member { name, offset, size, defines: Vec::new() });
     }
     if let Some(index) = archive.symbols().map_err(damaged)? {
         for symbol in index {
             let symbol = symbol.map_err(damaged)?;
             if let Some(&n) = starts.get(&(symbol.offset().0 + 60)) {
-                found[n].defines.push(text(symbol.name()));
+                found[n].defines.push(names.text::<()>(Ok(symbol.name()))?);
             }
         }
     }
@@ -236,6 +260,17 @@ mod tests {
         assert!(Contents::parse(b"").unwrap_err().to_string().contains("not an ELF"));
         assert!(Contents::parse(b"\x7fELF\x02\x01").unwrap_err().to_string().contains("truncated"));
         assert!(members(b"nothing").is_err());
+    }
+
+    #[test]
+    fn names_are_bounded_in_all() {
+        let mut names = Names::of(&[0; 10]);
+        let long = vec![b'a'; 1 << 19];
+        assert_eq!(
+            [names.text::<()>(Ok(&long)), names.text::<()>(Ok(&long))].map(|name| name.map(|n| n.len())),
+            [Ok(1 << 19), Ok(1 << 19)]
+        );
+        assert!(names.text::<()>(Ok(b"a")).unwrap_err().to_string().contains("four times"));
     }
 
     #[test]

@@ -175,6 +175,7 @@ impl Machine {
     pub fn run_observed(&mut self, limits: Limits, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> RunEnd {
         let started = Instant::now();
         let bounds = Bounds::new(self, limits);
+        self.bus.begin_slice();
         let (cause, code) = loop {
             if let Some(end) = self.advance(&bounds, observer) {
                 break end;
@@ -230,7 +231,6 @@ impl Machine {
         let (late_insts, late_cycles) = (bounds.insts - max_insts, last_cycle - max_cycles);
         let budget = Budget { max_insts, max_cycles, late_insts, late_cycles };
         let State { fe, core, mem } = &mut self.state;
-        self.bus.begin_slice();
         let stop = fe.run(core, &mut self.bus, mem, budget);
         if self.trace.is_some() && !self.drain_trace(false) {
             return Some((End::Cause(Cause::HostFailed), 1));
@@ -241,6 +241,7 @@ impl Machine {
         }
         match stop {
             Stop::MaxInsts | Stop::MaxCycles | Stop::SliceOver => {
+                self.bus.begin_slice();
                 observer(Event::Slice).is_break().then_some((End::Cause(Cause::Interrupted), 0))
             }
             Stop::Paused => Some((End::Cause(Cause::Paused), 0)),

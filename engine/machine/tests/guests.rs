@@ -265,6 +265,22 @@ fn every_run_has_its_limits_and_can_go_on() {
 }
 
 #[test]
+fn the_observer_is_asked_though_each_pseudo_op_has_an_effect() {
+    for core in CORES {
+        let mut a = Asm::new();
+        let again = a.words.len();
+        // m5_work_begin; m5_reset_stats
+        a.op(0x5a).op(0x40).beq(ZERO, ZERO, again);
+        let mut m = machine(core, &a);
+        let end = m.run_observed(Limits { insts: 30_000_000, ..Limits::default() }, &mut |e| match e {
+            Event::Slice => ControlFlow::Break(()),
+            Event::Dump(_) => ControlFlow::Continue(()),
+        });
+        assert_eq!(end.cause, Cause::Interrupted, "{core}");
+    }
+}
+
+#[test]
 fn slices_do_not_change_what_is_simulated() {
     let mut a = Asm::new();
     a.li(T0, 20_000).li(T1, DATA);

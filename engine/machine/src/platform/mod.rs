@@ -162,7 +162,7 @@ impl Platform {
         }
     }
 
-    /// A slice of a run begins.
+    /// A slice of a run begins: its observer has been asked, or will be at its end.
     pub(crate) fn begin_slice(&mut self) {
         (self.slice_began, self.slice_is_over) = (Instant::now(), false);
     }
