@@ -25,8 +25,9 @@ from breakeven.routine.object_files import (
     elf_contents,
     variants_of,
 )
-from breakeven.routine.recipe import Recipe, run_tool
+from breakeven.routine.recipe import Recipe
 from breakeven.routine.taken_function import Taken, assembler_flags, values_text
+from breakeven.routine.tools import run_compiler
 
 if TYPE_CHECKING:
     from breakeven._engine import _Contents
@@ -38,7 +39,7 @@ _LARGEST = 3 << 20
 _RELATIVE = {"riscv": 3, "x86": 8}
 _ABSOLUTE = {"riscv": {2}, "x86": {1}}
 _ADDRESS = {"riscv": {5}, "x86": {6, 7}}
-_NAME = "breakeven_library"
+_NAME, _IMAGE = "breakeven_library", "breakeven_library.image"
 
 
 @dataclass(eq=False)
@@ -147,21 +148,23 @@ def take_from_shared(recipe: Recipe, path: Path, data: bytes, symbol: str, entry
     image = library.image()
     if not at < len(image):
         raise UserError(f"--symbol {symbol}: {path} ends at {len(image):#x}")
-    raw, source, out = folder / "image.bin", folder / "image.s", folder / "code.o"
+    raw, source, out = folder / _IMAGE, folder / "image.s", folder / "code.o"
     raw.write_bytes(image)
     lines = ['.section .text.library, "ax"', ".balign 4096", f"{_NAME}:"]
     last = 0
     for place, text in library.addresses(image).items():
         if place < last:
             continue
-        lines += [f'.incbin "{raw}", {last}, {place - last}'] if place > last else []
+        lines += [f'.incbin "{_IMAGE}", {last}, {place - last}'] if place > last else []
         lines.append(f".8byte {text}")
         last = place + 8
-    lines.append(f'.incbin "{raw}", {last}')
+    lines.append(f'.incbin "{_IMAGE}", {last}')
     lines += [f".globl {entry}", f".type {entry}, @function", f".set {entry}, {_NAME} + {at}"]
     source.write_text("\n".join([*lines, values_text(recipe.isa, {}, ())]))
     flags = [*assembler_flags(recipe), *(["-mno-relax"] if recipe.isa == "riscv" else [])]
-    run_tool(recipe, recipe.compiler, *flags, "-c", str(source), "-o", str(out))
+    # The assembler looks for the image there; the folder's own path is text of the user's.
+    beside = ["-Xassembler", "-I", "-Xassembler", str(folder)]
+    run_compiler(recipe, folder, *flags, *beside, "-c", str(source), "-o", str(out))
     raw.unlink()
     source.unlink()
     return Taken(out, entry, [])

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from breakeven.errors import UserError, near
 from breakeven.files.binaries import load_engine
+from breakeven.routine.foreign_objects import plain_name, with_plain_names
 from breakeven.routine.object_files import (
     IFUNC,
     NOBITS,
@@ -25,7 +26,8 @@ from breakeven.routine.object_files import (
     chosen_at_start,
     variants_of,
 )
-from breakeven.routine.recipe import Recipe, run_tool, tool_path
+from breakeven.routine.recipe import Recipe
+from breakeven.routine.tools import compiler_says, run_compiler, run_tool
 
 #: STB_WEAK
 _WEAK = 2
@@ -100,7 +102,7 @@ class _Reach:
                 self._follow(obj, relocation, relocation.offset + 4)
 
     def _follow(self, obj: Object, relocation: Relocation, end: int) -> None:
-        symbol = obj.symbols[relocation.symbol]
+        symbol = obj.symbol(relocation.symbol)
         if not symbol.defined:
             if symbol.name and symbol.name != "_GLOBAL_OFFSET_TABLE_" and symbol.section == 0:
                 self._undefined(obj, symbol)
@@ -109,10 +111,10 @@ class _Reach:
             raise UserError(f"--define {symbol.name}: {obj.name} defines it itself")
         if symbol.kind == IFUNC:
             raise chosen_at_start(symbol.name, variants_of(symbol.name, self.library.names), obj.name)
-        executable = obj.sections[symbol.section].flags & _EXECUTABLE
+        executable = obj.section(symbol.section).flags & _EXECUTABLE
         if not executable:
             self._all_of(obj, symbol.section)
-        elif not obj.sections[relocation.section].flags & _EXECUTABLE:
+        elif not obj.section(relocation.section).flags & _EXECUTABLE:
             # An address in a table: what is beside it may be another place of the same table.
             self.code(obj, symbol.section, symbol.value)
             self._all_of(obj, symbol.section)
@@ -139,7 +141,7 @@ class _Reach:
             raise chosen_at_start(name, variants_of(name, self.library.names), other.name)
         if definition.kind == TLS:
             raise UserError(f"{obj.name} reads {name}, a variable of a thread's own: a guest has no threads")
-        section = other.sections[definition.section]
+        section = other.section(definition.section)
         if section.flags & _EXECUTABLE:
             self.code(other, definition.section, definition.value)
         elif section.kind == NOBITS:
@@ -193,7 +195,7 @@ def take_function(
 
     There it is called `entry`. Raises `UserError`.
     """
-    library = Library([*files, Path(run_tool(recipe, recipe.compiler, "-print-libgcc-file-name").strip())])
+    library = Library([*files, Path(compiler_says(recipe, "-print-libgcc-file-name"))])
     symbol = symbol or _only_function(files, library)
     found = library.find(symbol)
     if found is None:
@@ -204,7 +206,7 @@ def take_function(
         raise UserError(f"{files[0]} is for {root.isa}, not for {recipe.isa}")
     if definition.kind == IFUNC:
         raise chosen_at_start(symbol, variants_of(symbol, library.names), root.name)
-    if not root.sections[definition.section].flags & _EXECUTABLE:
+    if not root.section(definition.section).flags & _EXECUTABLE:
         raise UserError(f"{symbol} of {root.name} is data, not a function")
     reach = _Reach(library, defines, recipe.isa)
     reach.code(root, definition.section, definition.value)
@@ -223,7 +225,7 @@ def _link(recipe: Recipe, reach: _Reach, symbol: str, entry: str, folder: Path) 
     parts = []
     for number, obj in enumerate(reach.objects):
         parts.append(folder / f"part{number}.o")
-        parts[-1].write_bytes(obj.data)
+        parts[-1].write_bytes(with_plain_names(obj.data, obj.name))
     defined = {name for obj in reach.objects for name in obj.global_symbols()}
     values = {name: value.to_bytes(8, "little") for name, value in reach.defines.items()} | reach.values
     undefined = {
@@ -236,11 +238,11 @@ def _link(recipe: Recipe, reach: _Reach, symbol: str, entry: str, folder: Path) 
     source = folder / "values.s"
     source.write_text(values_text(recipe.isa, values, unreached))
     extra = folder / "values.o"
-    run_tool(recipe, recipe.compiler, *assembler_flags(recipe), "-c", str(source), "-o", str(extra))
+    run_compiler(recipe, folder, *assembler_flags(recipe), "-c", str(source), "-o", str(extra))
     whole, out = folder / "whole.o", folder / "code.o"
-    run_tool(recipe, tool_path(recipe, "ld"), "-r", "-z", "muldefs", *map(str, [extra, *parts]), "-o", str(whole))
+    run_tool(recipe, folder, "ld", "-r", "-z", "muldefs", *map(str, [extra, *parts]), "-o", str(whole))
     run_tool(
-        recipe, tool_path(recipe, "objcopy"), f"--redefine-sym={symbol}={entry}", f"--keep-global-symbol={entry}",
+        recipe, folder, "objcopy", f"--redefine-sym={plain_name(symbol)}={entry}", f"--keep-global-symbol={entry}",
         str(whole), str(out),
     )  # fmt: skip
     for path in (*parts, extra, whole, source):
@@ -259,11 +261,11 @@ def assembler_flags(recipe: Recipe) -> list[str]:
 
 
 def values_text(isa: str, values: Mapping[str, bytes], unreached: Iterable[str]) -> str:
-    """Assembly that defines variables with values, and symbols that trap."""
+    """Assembly that defines variables with values, and symbols that trap, all by plain names."""
     lines = [".text", ".balign 16", "breakeven_unreached:", _TRAP[isa]]
-    for name in sorted(unreached):
+    for name in map(plain_name, sorted(unreached)):
         lines += [f'.globl "{name}"', f'.set "{name}", breakeven_unreached']
     lines += [".data"]
-    for name, value in sorted(values.items()):
+    for name, value in ((plain_name(name), value) for name, value in sorted(values.items())):
         lines += [".balign 16", f'.globl "{name}"', f'"{name}":', f".byte {', '.join(map(str, value))}"]
     return "\n".join([*lines, '.section .note.GNU-stack, "", @progbits', ""])
