@@ -60,7 +60,7 @@ class Soak:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
 
         return subprocess.Popen(
-            [sys.executable, "-c", before + _MAIN, *axes, "--store", str(store or self.store)],
+            [sys.executable, "-P", "-c", before + _MAIN, *axes, "--store", str(store or self.store)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             preexec_fn=None if limit is None else limited,
