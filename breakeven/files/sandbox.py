@@ -69,12 +69,11 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 def run(
     command: Sequence[str], reads: Sequence[Path] = (), folder: Path | None = None, limits: Limits = Limits(),
-    cwd: Path | None = None, variables: Mapping[str, str] | None = None, files: Sequence[IO[bytes]] = (),
-    stdin: IO[bytes] | None = None,
+    cwd: Path | None = None, variables: Mapping[str, str] | None = None, files: Sequence[int] = (),
 ) -> Ended:  # fmt: skip
     """Runs `command`, whose first word is a path, to its end. It writes below `folder` alone.
 
-    `files`: open files that it gets, by their numbers. Raises `TimedOut`, and `OSError` where it cannot be started.
+    `files`: the numbers of open files that it gets. Raises `TimedOut`, and `OSError` where it cannot be started.
     """
     environment = {"PATH": f"{Path(command[0]).parent}:/usr/bin:/bin", "LC_ALL": "C", "CCACHE_DISABLE": "1"}
     environment |= {"TMPDIR": str(folder), "HOME": str(folder)} if folder else {}
@@ -83,9 +82,9 @@ def run(
         def popen() -> subprocess.Popen[bytes]:
             landlock.restrict([*map(Path, _SYSTEM), *reads], [_NULL, *([folder] if folder else [])])
             return subprocess.Popen(
-                ["/bin/sh", "-c", _limited(limits), "sh", *command], stdin=stdin or nothing, stdout=out, stderr=err,
+                ["/bin/sh", "-c", _limited(limits), "sh", *command], stdin=nothing, stdout=out, stderr=err,
                 env={**environment, **(variables or {})}, cwd=cwd or folder or "/", start_new_session=True,
-                pass_fds=[file.fileno() for file in files],
+                pass_fds=files,
             )  # fmt: skip
 
         process = _started(popen)

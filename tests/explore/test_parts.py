@@ -191,6 +191,27 @@ def test_nothing_is_simulated_along_while_a_routine_is_built_or_the_host_measure
     assert alone(collect()) == (0, 90, other == "add")
 
 
+@pytest.mark.parametrize("question", [{}, {"trusted": ["mine"]}])
+def test_a_host_is_asked_with_the_routines_that_the_page_has_named(monkeypatch, question: dict) -> None:
+    from breakeven.explorer import hub as hubs
+
+    asked = []
+
+    class Asked(Model):
+        async def ask(self, call: str, priority: int, **rest) -> list:
+            asked.append((call, rest["trusted"]))
+            return []
+
+    async def collect() -> None:
+        monkeypatch.setattr(hubs, "Worker", lambda *_, **__: Asked())
+        hub = hubs.Hub(State(), worker=Model())
+        state = {"machine": "u74", "routines": ["mine"]}
+        _ = [line async for line in hub.stream("tab", "host", {"state": state, **question})]
+
+    alone(collect())
+    assert asked == [("host", question.get("trusted", []))] * 2
+
+
 @pytest.mark.parametrize(("asked", "goes_on"), [("cpu.x=1", True), ("cpu.x=2", False)])
 def test_what_was_begun_under_the_pointer_goes_on_when_it_is_pressed(asked: str, goes_on: bool) -> None:
     from breakeven.explorer.hub import Hub
