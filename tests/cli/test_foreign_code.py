@@ -222,6 +222,20 @@ def test_a_damaged_object_is_a_sentence(tmp_path, built):
             built(tmp_path / "cut.o", "x86")
 
 
+@pytest.mark.parametrize("isa", COMPILERS)
+def test_code_that_ends_within_an_instruction_is_followed_to_its_end(tmp_path, built, isa):
+    """Somebody waited for the rest of it for ever."""
+    last = {"riscv": ".byte 0x93", "x86": ".byte 0x48"}[isa]
+    obj = assembled(tmp_path, isa, f"    .globl f\n    .type f, @function\nf:  nop\n    {last}\n", "f.o")
+    assert built(obj, isa).is_dir()
+
+
+def test_functions_call_one_another_however_deep(tmp_path, built):
+    chain = "".join(f"void f{i}(void); void f{i + 1}(void) {{ f{i}(); f{i}(); }}\n" for i in range(1500))
+    obj = compiled(tmp_path, "x86", chain + "void f0(void) {}\n", "-O0", "-ffunction-sections")
+    assert built(obj, "x86", symbol="f1500").is_dir()
+
+
 READS = ['.incbin "{}"', '.include "{}"', '#include "{}"']
 
 
