@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,8 +97,11 @@ class SharedLibrary:
 
     def addresses(self, image: bytes) -> dict[int, str]:
         """Where the image has the address of something, as an expression of the assembler's."""
-        found = {at: f"{_NAME} + {_word(image, at)}" for at in self._packed()}
+        last = len(image) - 8
+        found = {at: f"{_NAME} + {_word(image, at)}" for at in islice(self._packed(), len(image)) if at <= last}
         for _, at, kind, index, addend in self._contents["relocations"]:
+            if not 0 <= at <= last:
+                continue
             symbol = self.symbols[index] if index < len(self.symbols) else None
             if symbol is not None and (not symbol.defined or symbol.kind in (IFUNC, TLS)):
                 symbol = None
@@ -109,10 +113,13 @@ class SharedLibrary:
                 found[at] = f"{_NAME} + {symbol.value}"
             else:
                 found[at] = "breakeven_unreached"
-        return {at: text for at, text in sorted(found.items()) if 0 <= at <= len(image) - 8}
+        return dict(sorted(found.items()))
 
     def _packed(self) -> Iterator[int]:
-        """The places of packed relative relocations (RELR): addresses, and bit masks of the 63 words behind one."""
+        """The places of packed relative relocations (RELR): addresses, and bit masks of the 63 words behind one.
+
+        A damaged table may name any number of them.
+        """
         for row in self._contents["sections"]:
             section = Section(*row)
             if section.kind != _RELR:
