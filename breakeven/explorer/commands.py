@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Sequence
@@ -136,4 +137,5 @@ def _object(text: str) -> str:
 def _literal(text: str) -> str:
     if text in ("true", "false"):
         return text.capitalize()
-    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else f'"{text}"'
+    # Whoever has sent a link wrote the text: it becomes no code.
+    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else json.dumps(text, ensure_ascii=False)

@@ -197,6 +197,9 @@ def check_routine_name(name: str) -> bytes:
         encoded = b""
     if not encoded or len(encoded) >= ROUTINE_BYTES or b"\0" in encoded:
         raise PointError(f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes of UTF-8 without a NUL")
+    if name.startswith("-"):
+        # In a command that is printed it would be an option.
+        raise PointError(f"routine {name!r} cannot be a name: it begins as an option does")
     return encoded
 
 

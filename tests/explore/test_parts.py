@@ -547,6 +547,23 @@ def test_what_is_looked_into_ends_where_somebody_asks() -> None:
     assert simulator.account("u74", (), "rv-byte", *point)["cycles"] > 10_000
 
 
+@pytest.mark.parametrize("text", ['x" + __import__("os").name + "', 'x\\" + "', "a\nb", "16KiB", "1.5", "-3"])
+def test_a_settings_value_is_no_code_in_a_machine_file(text: str) -> None:
+    import ast
+
+    from breakeven.explorer.commands import _literal
+
+    assert str(ast.literal_eval(_literal(text))) == text
+
+
+@pytest.mark.parametrize("name", ["--store=/x", "-m"])
+def test_a_routine_whose_name_is_an_option_is_refused(name: str) -> None:
+    from breakeven.explorer.state import from_row
+
+    with pytest.raises(UserError, match="begins as an option does"):
+        from_row({"machine": "u74", "routines": ["rv-byte", name]})
+
+
 def test_a_machine_file_has_settings_of_elements_of_vectors_and_of_objects(tmp_path: Path) -> None:
     from breakeven.explorer.commands import machine_file
     from breakeven.machine.presets import load_machine
