@@ -150,7 +150,7 @@ def _beside(source: Path) -> list[Path]:
 def _admit(compiled: Path, what: Build) -> None:
     """Makes the object of a source one that the linker may see; raises `UserError`."""
     data = compiled.read_bytes()
-    check_sections(((row[0], row[5]) for row in elf_contents(data, what.source.name)["sections"]), what.source.name)
+    check_sections(elf_contents(data, what.source.name)["sections"], what.source.name)
     plain = with_plain_names(data, what.source.name)
     if plain != data:
         compiled.write_bytes(plain)

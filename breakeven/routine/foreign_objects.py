@@ -13,8 +13,8 @@ from hashlib import sha256
 
 from breakeven.errors import UserError
 
-#: bytes of a section: a guest has 4 MiB for everything
-_LARGEST = 64 << 20
+#: bytes that are loaded of an object, all together: a guest has 4 MiB for everything; SHF_ALLOC
+_LARGEST, _LOADED = 64 << 20, 2
 #: sections that compilers leave for link-time optimization: a linker's plugin would run what they ask for
 _FOR_PLUGINS = re.compile(r"\.gnu\.(offload_|debug)?lto_.*|\.llvm\.?(lto|bc|bitcode|cmd).*")
 #: a name that is text anywhere, and its characters at most
@@ -23,7 +23,7 @@ _PLAIN, _LONGEST = re.compile(r"[.$-]*[A-Za-z0-9_][A-Za-z0-9_.$-]*"), 1000
 _SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 #: of a symbol: name and type
 _SYMBOL, _SYMBOL_BYTES = struct.Struct("<IB"), 24
-_SYMTAB, _STT_FILE = 2, 4
+_SYMTAB, _NOBITS, _STT_FILE = 2, 8, 4
 
 
 def is_plain(name: str) -> bool:
@@ -36,12 +36,14 @@ def plain_name(name: str) -> str:
     return name if is_plain(name) else f"odd_{sha256(name.encode(errors='replace')).hexdigest()[:20]}"
 
 
-def check_sections(sections: Iterable[tuple[str, int]], where: str) -> None:
-    """Raises `UserError` for a section (name and bytes) that no tool may see."""
-    for name, size in sections:
+def check_sections(sections: Iterable[tuple[str, int, int, int, int, int]], where: str) -> None:
+    """Raises `UserError` for a section (a row of `elf_contents`) that no tool may see."""
+    total = 0
+    for name, kind, flags, _, _, size in sections:
         if _FOR_PLUGINS.fullmatch(name):
             raise UserError(f"{where} holds code for link-time optimization ({name[:40]}): compile it without -flto")
-        if size > _LARGEST:
+        total += size if flags & _LOADED or kind == _NOBITS else 0
+        if total > _LARGEST:
             raise UserError(f"{where}: its section {name[:40]!r} has {size} bytes, and a guest 4 MiB for everything")
 
 

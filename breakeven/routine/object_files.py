@@ -80,7 +80,7 @@ class Object:
         found = elf_contents(self.data, self.name)
         if found["kind"] != "object":
             raise UserError(f"{self.name} is linked ({found['kind']}): an object file, an archive or a shared library")
-        check_sections(((row[0], row[5]) for row in found["sections"]), self.name)
+        check_sections(found["sections"], self.name)
         return found
 
     @property

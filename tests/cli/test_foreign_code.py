@@ -214,6 +214,16 @@ def test_a_huge_section_is_refused_before_it_is_read(tmp_path, built, monkeypatc
         built(source, isa)
 
 
+def test_many_sections_that_are_huge_together_are_refused(tmp_path, built):
+    text = "    .globl f\nf:  ret\n" + "".join(
+        f'    .section .bss.{i}, "aw", @nobits\n    .skip 0x3000000\n' for i in range(40)
+    )
+    (tmp_path / "f.S").write_text(text)
+    for source in (tmp_path / "f.S", assembled(tmp_path, "riscv", text, "f.o")):
+        with pytest.raises(UserError, match=r"its section '\.bss\.\d+' has 50331648 bytes, and a guest 4 MiB"):
+            built(source, "riscv", symbol="" if source.suffix == ".S" else "f")
+
+
 def test_a_damaged_object_is_a_sentence(tmp_path, built):
     good = compiled(tmp_path, "x86", COPY).read_bytes()
     for cut in (64, len(good) // 2, len(good) - 1):
