@@ -23,6 +23,7 @@ from breakeven.routine.build import Build, build
 from breakeven.routine.object_files import Library, Object
 from breakeven.routine.recipe import load_recipe
 from breakeven.routine.registry import folder_of, user_files
+from tests.tiers import long_after
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -132,7 +133,7 @@ NAMES = ['x"); .incbin "SECRET"; .ascii ("', 'x\\n.incbin \\"SECRET\\"\\n', "a=b
 
 
 @pytest.mark.parametrize("isa", COMPILERS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", long_after(3, NAMES))
 def test_a_functions_name_is_never_text_of_a_tool(tmp_path, built, monkeypatch, isa, name):
     monkeypatch.setattr(landlock, "version", lambda: 0)
     (tmp_path / "secret").write_text(SECRET)
@@ -181,9 +182,11 @@ def test_a_source_may_give_its_function_any_name(tmp_path, built, monkeypatch, i
     assert not holds_secret(folder)
 
 
-@pytest.mark.parametrize(
-    "name", ["-o.S", "@file.S", "a,-al=out.S", "it's.S", 'a "b".S', "a b.c", "$(x).S", "a\\b.S", "-fplugin=x.c", "%s.S"]
-)
+#: of files
+FILES = ["-o.S", "@file.S", "a,-al=out.S", 'a "b".S', "it's.S", "a b.c", "$(x).S", "a\\b.S", "-fplugin=x.c", "%s.S"]
+
+
+@pytest.mark.parametrize("name", long_after(4, FILES))
 def test_a_file_may_have_any_name_that_can_be_printed(tmp_path, built, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     source = tmp_path / name
