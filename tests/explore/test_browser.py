@@ -412,23 +412,20 @@ def test_a_routine_of_ones_own_is_measured_here_after_a_second_press(browser, ex
             asked.append(question["trusted"])
             route.fulfill(body="")
         elif question["kind"] in ("describe", "about"):
-            line = json.loads(route.fetch().text())
-            for row in line.get("routines", []):
-                row[3] = row[0] == mine
-            route.fulfill(body=json.dumps({**line, "host": ["riscv", "a host"]}) + "\n")
+            line = {**json.loads(route.fetch().text()), "host": ["riscv", "a host"]}
+            line["routines"] = [[*row[:3], row[0] == mine] for row in line.get("routines", [])]
+            route.fulfill(body=json.dumps(line) + "\n")
         else:
             route.continue_()
 
     page.route("**/ask", answered)
     page.goto(explorer.address)
     settled(page)
-    press = page.locator("#measurements button")
-    press.click()
+    (press := page.locator("#measurements button")).click()
     assert f"press again: the code of {mine} runs on this host" in press.text_content() and not asked
     press.click()
     page.wait_for_selector("#measurements button:not([disabled])")
     assert asked == [[mine]]
-    page.close()
 
 
 #: the parameters that are ranked here: of all of them it would take a minute
