@@ -60,7 +60,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 def explorer(machine: str, routines: list[str]) -> Iterator[tuple[subprocess.Popen[str], str, float]]:
     """A server with an empty store: the process, its address, when its command was given."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "breakeven", "explore", *routines, "-m", machine, "--no-browser"]
+        command = [sys.executable, "-P", "-m", "breakeven", "explore", *routines, "-m", machine, "--no-browser"]
         start = time.perf_counter()
         compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         process = subprocess.Popen(

@@ -58,7 +58,7 @@ def seconds(command: list[str], isa: str, cpu: str) -> float:
 
 def measure(gem5: str, isas: list[str], cpus: list[str], repeat: int) -> list[Speeds]:
     """Both simulators take turns, so that a busy machine slows both."""
-    ours = [sys.executable, "-m", "breakeven", "gem5"]
+    ours = [sys.executable, "-P", "-m", "breakeven", "gem5"]
     found = []
     for isa in isas:
         count = instructions(isa)

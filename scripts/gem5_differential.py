@@ -106,7 +106,7 @@ class Simulator(NamedTuple):
             return json.loads(drawn[1]), list(sections(stats))
 
 
-OURS = Simulator("breakeven", (sys.executable, "-m", "breakeven", "gem5"))
+OURS = Simulator("breakeven", (sys.executable, "-P", "-m", "breakeven", "gem5"))
 
 
 def kernels() -> list[str]:

@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 1180, 860
 
 
 def main() -> None:
-    command = [sys.executable, "-m", "breakeven", "explore", LINK, "--no-browser"]
+    command = [sys.executable, "-P", "-m", "breakeven", "explore", LINK, "--no-browser"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     address = process.stdout.readline().partition(": ")[2].strip()

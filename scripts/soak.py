@@ -61,7 +61,7 @@ class Soak:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
 
         # Python would keep what fits of an import's bytecode.
-        python = [sys.executable, *([] if limit is None else ["-B"])]
+        python = [sys.executable, "-P", *([] if limit is None else ["-B"])]
         return subprocess.Popen(
             [*python, "-c", before + _MAIN, *axes, "--store", str(store or self.store)],
             stdout=subprocess.DEVNULL,

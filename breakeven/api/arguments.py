@@ -29,12 +29,13 @@ def simulated_by(engine: Engine, asked: int) -> int:
 @contextmanager
 def opened_engine(
     store: bool | str | Path, guest: str | Path | None, engine: str = "embedded", scheduler: str | None = None,
-    durable: bool = True,
+    durable: bool = True, trust_native: bool = False,
 ) -> Iterator[Any]:  # fmt: skip
-    """The engine behind a call; `store`: a file, True for the usual one, False for none; `durable`: of `Store`."""
+    """The engine behind a call; `store`: a file, True for the usual one, False for none; `durable`: of `Store`;
+    `trust_native`: the user's routines may run on this host."""
     from breakeven.engines.open import open_named
 
     engine_names(engine, 1)
     path = None if isinstance(store, bool) else Path(store)
-    with open_named(engine, path_of(guest), path, store is False, scheduler, durable) as opened:
+    with open_named(engine, path_of(guest), path, store is False, scheduler, durable, trust_native) as opened:
         yield opened

@@ -49,13 +49,15 @@ def run(
     guest: str | Path | None = None,
     trace: str | Path | None = None,
     trace_limit: int = 1 << 30,
+    trust_native: bool = False,
     **options: Unpack[Faulting],
 ) -> PointResult:
     """One point: its cycles and whether its output was right.
 
     `engine`: ``"embedded"``, ``"native"`` (this host's processor, whatever `machine` says) or ``"gem5"``. `trace`: a
     file for the micro-ops of the measurement that the median comes from, in gem5's O3PipeView format, of at most
-    `trace_limit` bytes; nothing is taken from the store then. `options`: how it is measured, as of the command.
+    `trace_limit` bytes; nothing is taken from the store then. `trust_native`: a routine that you have added may run
+    its code on this host. `options`: how it is measured, as of the command.
 
     >>> near = run("rv-word-noalign", 1448, src=3)
     >>> far = run("rv-word-noalign", 1448, src=3, settings={"cpu.misaligned.policy": "hardware"})
@@ -65,7 +67,7 @@ def run(
     from breakeven.engines.run_points import run_point
 
     point = point_of(routine, size, src, dst, cache, measure, options)
-    with opened_engine(store if trace is None else False, guest, engine) as opened:
+    with opened_engine(store if trace is None else False, guest, engine, trust_native=trust_native) as opened:
         session = opened.open(machine_spec(on_engine(engine, machine)[0], settings))
         return run_point(session, point, options.get("repetitions") is None, path_of(trace), trace_limit)
 
@@ -87,6 +89,7 @@ def sweep(
     engine: str = "embedded",
     scheduler: str | None = None,
     guest: str | Path | None = None,
+    trust_native: bool = False,
     progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> pd.DataFrame:
@@ -106,7 +109,7 @@ def sweep(
         routines, machines, settings, path_of(guest), engine, sizes=sizes, src=src, dst=dst, cache=cache,
         measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
-    with opened_engine(store, guest, engine, scheduler) as opened:
+    with opened_engine(store, guest, engine, scheduler, trust_native=trust_native) as opened:
         table = described(run_sweep(spec, opened, threads, progress), spec)
         table.attrs |= {
             "simulated": simulated_by(opened, len(table)),
@@ -131,6 +134,7 @@ def compare(
     engine: str = "embedded",
     guest: str | Path | None = None,
     confidence: bool = False,
+    trust_native: bool = False,
     progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> Comparison:
@@ -150,7 +154,7 @@ def compare(
         routines, machine, settings, path_of(guest), engine, sizes=sizes, src=src, dst=dst, cache=cache,
         measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
-    with opened_engine(store, guest, engine) as opened:
+    with opened_engine(store, guest, engine, trust_native=trust_native) as opened:
         found = run_comparison(spec, opened, threads, progress)
         if engine != "embedded":
             return found
@@ -172,6 +176,7 @@ def compare_engines(
     threads: int = 0,
     store: bool | str | Path = True,
     guest: str | Path | None = None,
+    trust_native: bool = False,
     progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> EngineComparison:
@@ -185,7 +190,9 @@ def compare_engines(
         measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
     path = None if isinstance(store, bool) else Path(store)
-    opened = partial(open_named, guest=path_of(guest), store=path, no_store=store is False)
+    opened = partial(
+        open_named, guest=path_of(guest), store=path, no_store=store is False, trust_native=trust_native
+    )  # fmt: skip
     return run_engines(spec, names, opened, threads, progress)
 
 

@@ -13,6 +13,9 @@ EngineOption = Annotated[
 EnginesOption = Annotated[
     str, typer.Option("--engine", help="embedded, native (this host), gem5; several: embedded,native.")
 ]
+TrustNativeOption = Annotated[
+    bool, typer.Option("--trust-native", help="With --engine native: the code of routines that you have added may run.")
+]
 
 
 #: rows of a routine's table: enough to see the shape, few enough for a screen

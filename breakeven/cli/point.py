@@ -17,7 +17,7 @@ from breakeven.cli.debug import (
     DebugLimitOption,
     parse_trace_options,
 )
-from breakeven.cli.engines import EngineOption
+from breakeven.cli.engines import EngineOption, TrustNativeOption
 from breakeven.cli.options import (
     GuestOption,
     JsonOption,
@@ -41,6 +41,7 @@ def run(
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006
     engine_name: EngineOption = "embedded",
+    trust_native: TrustNativeOption = False,
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -58,7 +59,7 @@ def run(
     traced = {"trace": trace.file, "trace_limit": trace.limit} if trace else {}
     result = api.run(
         routine, machine=machine, settings=settings, engine=engine_name, guest=guest, store=kept_in(store, no_store),
-        **traced, **point,
+        trust_native=trust_native, **traced, **point,
     )  # fmt: skip
     if trace:
         trace.warn_if_truncated(result.traced)

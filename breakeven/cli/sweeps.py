@@ -10,7 +10,7 @@ import typer
 
 from breakeven.cli import completion
 from breakeven.cli.app import app
-from breakeven.cli.engines import EngineOption, EnginesOption
+from breakeven.cli.engines import EngineOption, EnginesOption, TrustNativeOption
 from breakeven.cli.options import (
     DstOption,
     GuestOption,
@@ -60,6 +60,7 @@ def sweep(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results: .csv, .json or .parquet.")] = None,
     threads: ThreadsOption = 0,
     engine_name: EngineOption = "embedded",
+    trust_native: TrustNativeOption = False,
     scheduler: SchedulerOption = None,
     guest: GuestOption = None,
     store: StoreOption = None,
@@ -99,7 +100,8 @@ def sweep(
     with progress_bar(not json, "sweep") as progress:
         table = api.sweep(
             axes.pop("routines"), axes.pop("sizes"), parameters=swept, threads=threads, engine=engine_name,
-            scheduler=scheduler, guest=guest, store=kept_in(store, no_store), progress=progress, **axes,
+            scheduler=scheduler, guest=guest, store=kept_in(store, no_store), trust_native=trust_native,
+            progress=progress, **axes,
         )  # fmt: skip
     seconds = time.perf_counter() - start
     if path:
@@ -109,7 +111,8 @@ def sweep(
 
 #: options of `sweep` that go with a file: those that are no axes, and the machines, of which a file names presets only
 _BESIDE_A_FILE = {
-    *("file", "machine", "out", "threads", "engine_name", "scheduler", "guest", "store", "no_store", "json"),
+    *("file", "machine", "out", "threads", "engine_name", "trust_native", "scheduler", "guest", "store", "no_store"),
+    "json",
 }
 
 
@@ -147,6 +150,7 @@ def compare(
     ] = False,
     threads: ThreadsOption = 0,
     engine: EnginesOption = "embedded",
+    trust_native: TrustNativeOption = False,
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -177,7 +181,8 @@ def compare(
     old = earlier.read_baseline(baseline) if baseline else None
     asked: dict[str, Any] = {
         "sizes": sizes, "machine": machine, "settings": settings, "src": src, "dst": dst, "threads": threads,
-        "parameters": swept_texts(parameter), "store": kept_in(store, no_store), "guest": guest, **measuring,
+        "parameters": swept_texts(parameter), "store": kept_in(store, no_store), "guest": guest,
+        "trust_native": trust_native, **measuring,
     }  # fmt: skip
     if len(names) > 1:
         if old or markdown:

@@ -2,7 +2,8 @@
 
 ``<isa>-native`` (workloads/native/native.c) measures: pinned to one CPU, a counter scaled to core cycles by a chain of
 dependent additions timed beside each point. Here the rounds become one result and its interquartile range. Nothing is
-kept in the store: the same point on the same host may take another time tomorrow.
+kept in the store: the same point on the same host may take another time tomorrow. The program of a routine that was
+added holds code that may be somebody else's: it runs confined, and only when the user has said so.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from breakeven import points as pt
 from breakeven.engines.user_routines import UserRoutinesSession
 from breakeven.errors import UserError
+from breakeven.files import sandbox
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.data import find_data
 from breakeven.machine.host import cpu_info
@@ -37,6 +40,10 @@ ROUNDS = 5
 _CHUNK = 256
 #: Linux puts the program's heap at random into the GiB behind it: once in some 300 runs where the buffers have to lie
 _ATTEMPTS = 4
+#: of a program with somebody else's code: a chunk of points ends in minutes, an endless loop never
+_LIMITS = sandbox.Limits(seconds=3600, processor_seconds=None)
+#: what steers the harness
+_VARIABLES = ("BREAKEVEN_COUNTER",)
 #: instruction set by what Python calls the machine
 _ISAS = {"x86_64": "x86", "riscv64": "riscv"}
 #: flags of a routine (docs/guests.md) that name an extension, as ``/proc/cpuinfo`` calls it
@@ -59,15 +66,20 @@ def host_name() -> str:
 
 
 class NativeEngine(Engine):
-    """The host's processor. Raises `UserError` where there is none that runs routines of ours."""
+    """The host's processor. Raises `UserError` where there is none that runs routines of ours.
 
-    def __init__(self) -> None:
+    `trusts`: whether the user has said of a routine that was added, whose code may be somebody else's, that it may run
+    on this host.
+    """
+
+    def __init__(self, trusts: Callable[[str], bool] = lambda name: False) -> None:
         isa = _ISAS.get(platform.machine())
         if isa is None or not cpu_info():
             raise UserError(
                 "--engine native runs the routines on Linux on an x86-64 or RISC-V (rv64) host; this is "
                 f"{platform.system()} on {platform.machine()}"
             )
+        self._trusts = trusts
         #: the instruction set of the host, as `Machine.isa`
         self.isa = isa
         #: the CPU that everything is pinned to: the last one allowed, where the least else happens
@@ -102,6 +114,19 @@ class NativeEngine(Engine):
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         _refuse_settings(machine)
         check_known(self.routines(), routines, MachineSpec(host_name()))
+        own = user_file_by_routine(self.isa)
+        for name in routines:
+            if name in own:
+                self.check_trusted(own[name], name)
+
+    def check_trusted(self, own: UserRoutineFile, name: str) -> None:
+        """Raises `UserError` where nobody has said that the code of the file `own`, which has the routine `name`, may
+        run here."""
+        if not self._trusts(name):
+            raise UserError(
+                f"{name} was added from {own.source}: its code would run on this host as you: say that it may with "
+                "--trust-native (Python: trust_native=True)"
+            )
 
     def machine_hash(self, machine: MachineSpec) -> str:
         raise UserError("the host's processor has no description")
@@ -154,6 +179,7 @@ class NativeSession:
     def __init__(self, engine: NativeEngine, own: UserRoutineFile | None) -> None:
         self.machine = MachineSpec(HOST)
         self._engine = engine
+        self._own = own
         self._program = _program(engine.isa, own)
 
     def routines(self) -> list[Routine]:
@@ -165,6 +191,10 @@ class NativeSession:
         """As a session's; one CPU measures, whatever `threads` says."""
         import numpy as np
 
+        if self._own is not None:
+            for name in self._own.routines:
+                if name.encode() in _names_of(records):
+                    self._engine.check_trusted(self._own, name)
         total = len(records) // pt.POINT_BYTES
         if np.any(np.frombuffer(records, pt.point_dtype())["flags"] & pt.FLAG_HUGE_PAGES):
             raise UserError("--engine native has 4 KiB pages only: leave out --huge-pages")
@@ -188,17 +218,19 @@ class NativeSession:
         with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
             points, out = Path(folder, "points.bin"), Path(folder, "results.bin")
             points.write_bytes(pt.points_file(records))
-            self._note(_run(self._program, Path(folder), [points, out, ROUNDS, self._engine.cpu]))
-            rounds = np.frombuffer(out.read_bytes(), pt.result_dtype())
-        if len(rounds) != count * ROUNDS:
-            raise UserError(f"{self._program.name} left {len(rounds)} results for {count} points")
-        rounds = rounds.reshape(ROUNDS, count)
+            run = _run if self._own is None else partial(_run_confined, self._engine.isa)
+            self._note(run(self._program, Path(folder), [points, out, ROUNDS, self._engine.cpu]))
+            left = out.read_bytes()
+        if len(left) != count * ROUNDS * pt.RESULT_BYTES:
+            raise UserError(f"{self._program.name} left {len(left)} bytes of results for {count} points")
+        rounds = np.frombuffer(left, pt.result_dtype()).reshape(ROUNDS, count)
         medians = np.sort(rounds["cycles_median"].astype("f8"), axis=0)
         for i, half_iqr in enumerate((medians[-2] - medians[1]) / 2):  # of five rounds: the quartiles
             self._engine.note_half_iqr(records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES], float(half_iqr))
         # A round that went wrong is the one to tell.
         worst = np.argmax(rounds["status"], axis=0)
         results: np.ndarray = rounds[worst, np.arange(count)].copy()
+        results["index"] = np.arange(count)
         right = results["status"] == 0
         results["cycles_median"][right] = medians[ROUNDS // 2][right]
         results["detail"][right] = np.sort(rounds["detail"], axis=0)[ROUNDS // 2][right]
@@ -206,22 +238,65 @@ class NativeSession:
         return results
 
     def _note(self, text: str) -> None:
-        low, _, high, unsteady, self._engine.counter = text.split()
-        before = self._engine.clock or (float(low), float(high))
-        self._engine.clock = (min(before[0], float(low)), max(before[1], float(high)))
-        self._engine.unsteady += int(unsteady)
+        try:
+            low, _, high, unsteady, self._engine.counter = text.split()
+            measured = float(low), float(high), int(unsteady)
+        except ValueError:
+            raise UserError(f"the native engine gave up: {self._program.name} said {text[:100]!r}") from None
+        before = self._engine.clock or measured[:2]
+        self._engine.clock = (min(before[0], measured[0]), max(before[1], measured[1]))
+        self._engine.unsteady += measured[2]
 
 
-def _run(program: Path, folder: Path, arguments: Sequence[object]) -> str:
+def _names_of(records: bytes) -> set[bytes]:
+    """The routines that packed points name."""
+    starts = range(0, len(records), pt.POINT_BYTES)
+    return {records[at : at + pt.ROUTINE_BYTES].rstrip(b"\0") for at in starts}
+
+
+def _executable(program: Path, folder: Path) -> Path:
     if not os.access(program, os.X_OK):
         # An installer of wheels need not keep the permission.
         program = Path(shutil.copy(program, folder / program.name))
         program.chmod(0o700)
-    for _ in range(_ATTEMPTS):
+    return program
+
+
+def _run(program: Path, folder: Path, arguments: Sequence[object]) -> str:
+    """Runs breakeven's own program."""
+    program = _executable(program, folder)
+
+    def start() -> tuple[int, str, str]:
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
-        if "no room for the buffers" not in done.stderr:
+        return done.returncode, done.stdout, done.stderr
+
+    return _tried(start)
+
+
+def _run_confined(isa: str, program: Path, folder: Path, arguments: Sequence[object]) -> str:
+    """Runs a program that holds somebody else's code: it computes, and has the files of points and results, open."""
+    program, confine = (_executable(each, folder) for each in (program, find_data("guests", f"{isa}-confine")))
+    variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+
+    def start() -> tuple[int, str, str]:
+        with Path(str(arguments[0])).open("rb") as points, Path(str(arguments[1])).open("wb") as results:
+            files = [points.fileno(), results.fileno()]
+            words = [*(f"/dev/fd/{file}" for file in files), *map(str, arguments[2:])]
+            command = [str(confine), str(program), *words]
+            return sandbox.run(command, [confine, program], limits=_LIMITS, variables=variables, files=files)
+
+    try:
+        return _tried(start)
+    except sandbox.TimedOut:
+        raise UserError(f"the native engine gave up: the routine has not returned for {_LIMITS.seconds} s") from None
+
+
+def _tried(start: Callable[[], tuple[int, str, str]]) -> str:
+    """What a program says that ends as `start` tells (status, output, errors)."""
+    for _ in range(_ATTEMPTS):
+        status, out, err = start()
+        if "no room for the buffers" not in err:
             break
-    if done.returncode:
-        why = done.stderr.strip() or f"it ended with status {done.returncode}"
-        raise UserError(f"the native engine gave up: {why}")
-    return done.stdout
+    if status:
+        raise UserError(f"the native engine gave up: {err.strip() or f'it ended with status {status}'}")
+    return out

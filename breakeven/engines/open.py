@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @contextmanager
 def open_named(
     name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None,
-    durable: bool = True,
+    durable: bool = True, trust_native: bool = False,
 ) -> Iterator[Any]:  # fmt: skip
     """The engine `name`. A store stands before the simulator and a gem5; the scheduler is the simulator's affair.
     `durable`: of `Store`."""
@@ -29,7 +29,7 @@ def open_named(
 
         if guest is not None:
             raise UserError("--guest and --engine native: a guest is for a simulator; `breakeven add` makes both")
-        yield NativeEngine()
+        yield NativeEngine(lambda routine: trust_native)
     elif name == "gem5":
         from breakeven.engines.gem5_binary import Gem5Engine
 

@@ -137,5 +137,5 @@ def _object(text: str) -> str:
 def _literal(text: str) -> str:
     if text in ("true", "false"):
         return text.capitalize()
-    # A text of JSON is one of Python's, whatever it holds.
-    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else json.dumps(text)
+    # Whoever has sent a link wrote the text: it becomes no code.
+    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else json.dumps(text, ensure_ascii=False)

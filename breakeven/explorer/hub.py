@@ -166,8 +166,9 @@ class Hub:
 
     async def _host(self, question: dict[str, Any]) -> Lines:
         # The other process: measuring must not wait for what is simulated.
+        trusted = [str(name) for name in question.get("trusted", ())]
         with self._others_wait():
-            async for line in views.host(self.ranker, self._state(question)):
+            async for line in views.host(self.ranker, self._state(question), trusted):
                 yield line
 
     async def _ahead(self, question: dict[str, Any]) -> Lines:

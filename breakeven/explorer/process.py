@@ -6,12 +6,12 @@ import heapq
 import itertools
 import json
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.files.isolated import python_command
 
 if TYPE_CHECKING:
     import asyncio
@@ -50,7 +50,7 @@ class Worker:
 
     def _started(self, first: dict[str, Any] | None = None) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "breakeven.explorer.worker", json.dumps({**self._options, "first": first})],
+            python_command("breakeven.explorer.worker", json.dumps({**self._options, "first": first})),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         threading.Thread(target=self._read, args=(process,), daemon=True).start()

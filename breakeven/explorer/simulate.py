@@ -208,16 +208,20 @@ class Simulator:
         found = dots(name, routines, src, dst, cache, measure, lambda: core_period(self.variant(name, ()).machine))
         return [list(dot) for dot in found]
 
-    def host(self, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str) -> list[list[Any]]:
-        """The same points on this host's own processor, as rows of `published`."""
+    def host(
+        self, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str, trusted: Sequence[str]
+    ) -> list[list[Any]]:  # fmt: skip
+        """The same points on this host's own processor, as rows of `published`. `trusted`: routines of the user's that
+        may run there."""
         from breakeven.engines.native import NativeEngine, host_name
         from breakeven.points.machine_spec import HOST, MachineSpec
         from breakeven.studies.published import IN_A_PROGRAM
 
         spec, found = MachineSpec(HOST), []
-        engine = NativeEngine()
+        engine = NativeEngine(trusted.__contains__)
         session, name = engine.open(spec), host_name() + (f"; {IN_A_PROGRAM}" if engine.isa == "x86" else "")
         check_routines(session, list(routines), one_job=len(routines) > 1)
+        engine.check(spec, routines)
         made = _points(routines, places, cache, measure)
         for point, result in zip(made, run_points(session, made, 1), strict=True):
             cycles = result.cycles_median / point.calls

@@ -72,14 +72,17 @@ async def looked(
             yield {**named, **found["account"]}, {**named, **found["trace"]} if found["trace"] else None
 
 
-async def host(worker: Worker, state: State) -> Lines:
-    """What this host's own processor takes at some of the sizes, the coarse ones first."""
+async def host(worker: Worker, state: State, trusted: Sequence[str]) -> Lines:
+    """What this host's own processor takes at some of the sizes, the coarse ones first.
+
+    `trusted`: routines of the user's whose code may run on it, which the page has asked for by name.
+    """
     coarse = state.coarse()
     rest = [size for size in state.sizes() if size not in coarse]
     for sizes in (coarse, rest):
         found = await worker.ask(
             "host", LATER, routines=state.routines, places=state.places(sizes), cache=state.cache,
-            measure=state.measure,
+            measure=state.measure, trusted=trusted,
         )  # fmt: skip
         yield {"dots": found}
 

@@ -39,7 +39,10 @@ class _Requests:
                 self.stopped.add(request["stop"])
             else:
                 self.waiting.put(request)
-        # The server is gone: nobody waits for what is being simulated.
+        # The server is gone: nobody waits for what is being simulated, compiled or measured.
+        sandbox = sys.modules.get("breakeven.files.sandbox")
+        if sandbox is not None:
+            sandbox.end_all()
         os._exit(0)
 
     def check_waiting(self) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shlex
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.files.sandbox import terminable
 from breakeven.routine.build import KINDS, NEEDS, SOURCES, Build, build, check_name, is_shared, register_needs
 from breakeven.routine.contract import INVALID_OPCODE, check_contract
 from breakeven.routine.extensions import DIRTY, holds, used_by
@@ -26,6 +31,8 @@ from breakeven.routine.registry import (
     write_entry,
 )
 
+#: how a folder begins in which something is added
+_NEW = ".new-"
 #: an ELF's machine number
 _MACHINES = {243: "riscv", 62: "x86"}
 
@@ -54,12 +61,7 @@ def add(what: Build, isa: str) -> Added:
     if recipe is None:
         raise UserError("adding a routine needs breakeven's checkout with its guests built (scripts/setup)")
     kept = folder_of(isa)
-    try:
-        kept.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=".new-", dir=kept))
-    except OSError as error:
-        raise UserError(f"cannot write below {str(kept)!r}: {(error.strerror or str(error)).lower()}") from None
-    try:
+    with terminable(), _work_folder(kept) as work:
         built = build(recipe, what, work / "build")
         names = built.names
         _check_names(isa, names, what)
@@ -79,9 +81,39 @@ def add(what: Build, isa: str) -> Added:
         )  # fmt: skip
         write_entry(own, fresh)
         _put(own, fresh)
+    return Added(own, points, time.perf_counter() - start, (*built.notes, *state, *notes))
+
+
+@contextmanager
+def _work_folder(kept: Path) -> Iterator[Path]:
+    """A folder below `kept` while something is added. Those that a killed process has left are removed."""
+    try:
+        kept.mkdir(parents=True, exist_ok=True)
+        with _locked(kept):
+            for left in kept.glob(f"{_NEW}*"):
+                with suppress(OSError), _locked(left, wait=False):
+                    shutil.rmtree(left, ignore_errors=True)
+            work = Path(tempfile.mkdtemp(prefix=_NEW, dir=kept))
+            held = os.open(work, os.O_RDONLY)
+            fcntl.flock(held, fcntl.LOCK_EX)
+    except OSError as error:
+        raise UserError(f"cannot write below {str(kept)!r}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return Added(own, points, time.perf_counter() - start, (*built.notes, *state, *notes))
+        os.close(held)
+
+
+@contextmanager
+def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
+    """Holds a lock on a folder, which ends with the process; raises `OSError` where it is not to be waited for."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(held)
 
 
 def _options(what: Build) -> str:
@@ -132,6 +164,8 @@ def _check_arguments(what: Build, isa: str) -> str:
     for path in (what.source, *what.more):
         if not path.is_file():
             raise UserError(f"there is no file {str(path)!r}")
+        if not str(path.resolve()).isprintable():
+            raise UserError(f"{str(path.resolve())!r}: a path with such characters goes through no compiler: rename it")
     found = _isa_of(what)
     if isa and found and isa != found:
         raise UserError(f"{what.source} is for {found}, not for {isa}")

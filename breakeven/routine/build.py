@@ -6,6 +6,7 @@ registered here.
 
 from __future__ import annotations
 
+import os
 import re
 import struct
 from collections.abc import Mapping, Sequence
@@ -16,11 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
 from breakeven.files.reading import read_file
-from breakeven.routine.confined import compile_confined
+from breakeven.routine.confined import compile_beside, compile_confined
+from breakeven.routine.foreign_objects import check_sections, is_plain, with_plain_names
 from breakeven.routine.object_files import elf_contents
-from breakeven.routine.recipe import Recipe, run_tool
+from breakeven.routine.recipe import Recipe
 from breakeven.routine.shared_library import take_from_shared
 from breakeven.routine.taken_function import take_function
+from breakeven.routine.tools import run_compiler
 
 if TYPE_CHECKING:
     from breakeven._engine import _Contents
@@ -40,11 +43,13 @@ NEEDS = {
 }
 #: what is compiled here; every other file holds code that exists
 SOURCES = (".S", ".c")
-_REGISTRATION = "registration.o"
+_ROUTINE_OBJECT, _REGISTRATION = "routine.o", "registration.o"
 #: what a routine may be called
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,38}")
 #: `struct routine` of the contract
 _ROUTINE = struct.Struct("<40sIIQQ")
+#: compiler flags that a path follows, with or without a space
+_NAME_PATHS = ("-include", "-imacros", "-iquote", "-isystem", "-idirafter", "-I")
 #: SHF_EXECINSTR; STB_GLOBAL
 _EXECUTABLE, _GLOBAL = 4, 1
 
@@ -103,17 +108,52 @@ def build(recipe: Recipe, what: Build, folder: Path) -> Built:
         compiled, function, notes = _take(recipe, what, objects)
     else:
         source = what.source.resolve()
-        compiled, function = objects / f"{source.stem}.o", ""
-        flags = [*_flags(recipe, what), *what.flags]
+        compiled, function = objects / _ROUTINE_OBJECT, ""
+        own, reads = _own_flags(what.flags)
+        flags = [*_flags(recipe, what), *own]
         if what.confined:
             compile_confined(recipe, flags, source, compiled)
         else:
-            run_tool(recipe, recipe.compiler, *flags, "-c", str(source), "-o", str(compiled))
+            compile_beside(recipe, flags, source, compiled, [*_beside(source), *reads])
+        _admit(compiled, what)
     if not function and ".routines" not in _sections(compiled):
         function = _only_function(what, compiled)
     if function:
         _register(recipe, what, function, objects)
     return Built(link_programs(recipe, folder), function, notes)
+
+
+def _own_flags(flags: Sequence[str]) -> tuple[list[str], list[Path]]:
+    """The user's compiler flags with whole paths, as we compile elsewhere, and the files and folders that they name."""
+    words, paths = list[str](), list[Path]()
+    named = False
+    for flag in flags:
+        option = next((each for each in _NAME_PATHS if flag.startswith(each)), "")
+        rest = flag if named else flag.removeprefix(option)
+        if (named or option) and rest:
+            paths.append(Path(rest).absolute())
+            words.append(f"{'' if named else option}{paths[-1]}")
+        else:
+            words.append(flag)
+        named = not named and bool(option) and not rest
+    return words, paths
+
+
+def _beside(source: Path) -> list[Path]:
+    """What a source may include of its own folder: all, but of the user's home the plain files alone."""
+    folder = source.parent
+    if not Path(os.path.expanduser("~")).is_relative_to(folder):
+        return [folder]
+    return [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+
+
+def _admit(compiled: Path, what: Build) -> None:
+    """Makes the object of a source one that the linker may see; raises `UserError`."""
+    data = compiled.read_bytes()
+    check_sections(elf_contents(data, what.source.name)["sections"], what.source.name)
+    plain = with_plain_names(data, what.source.name)
+    if plain != data:
+        compiled.write_bytes(plain)
 
 
 def register_needs(recipe: Recipe, what: Build, function: str, folder: Path) -> None:
@@ -160,7 +200,8 @@ def link(recipe: Recipe, program: str, parts: Sequence[Path], out: Path, without
     """Links one program of the recipe with the objects `parts`; `without`: flags to leave out."""
     how = recipe.programs[program]
     flags = [flag for flag in how["link"] if flag not in without]
-    run_tool(recipe, how["compiler"], *flags, *how["objects"], *map(str, parts), "-o", str(out))
+    words = [*flags, *how["objects"], *map(str, parts), "-o", str(out)]
+    run_compiler(recipe, out.parent, *words, reads=parts, compiler=how["compiler"])
 
 
 def compile_text(
@@ -170,7 +211,7 @@ def compile_text(
     source = out.with_suffix(".c")
     source.write_text(text)
     flags = [flag for flag in _flags(recipe) if flag not in without]
-    run_tool(recipe, recipe.compiler, *flags, *more, "-c", str(source), "-o", str(out))
+    run_compiler(recipe, out.parent, *flags, *more, "-c", str(source), "-o", str(out))
 
 
 def _flags(recipe: Recipe, what: Build | None = None) -> list[str]:
@@ -247,7 +288,11 @@ def registered_in(data: bytes, where: str) -> dict[str, Registered]:
     table = [data[at : at + size] for name, _, _, _, at, size in contents["sections"] if name == ".routines"]
     if not table:
         raise UserError(f"{where} has no section .routines: it is no guest")
-    symbols = {value: name for name, value, _, _, binding, section in contents["local_symbols"] if section and binding}
+    # C is made of the name: one that cannot be pasted is none.
+    symbols = {
+        value: name for name, value, _, _, binding, section in contents["local_symbols"]
+        if section and binding and is_plain(name)
+    }  # fmt: skip
     kinds = {number: kind for kind, number in KINDS.items()}
     found = {}
     for name, kind, flags, at, parameter in _ROUTINE.iter_unpack(table[0]):

@@ -1,7 +1,9 @@
-"""Compiles a file that somebody else may have written: it may read itself and the guest's headers.
+"""Compiles a file that somebody else may have written; confined, it may read itself and the guest's headers.
 
-Preprocessor and assembler say which files they have read (``#include``, ``.include``, ``.incbin``, by whatever macro).
-When another one is among them the object is thrown away; what such a file holds is not shown in an error, either.
+The sandbox keeps a compiler from what else is the user's (`breakeven.routine.tools`). Of a confined source preprocessor
+and assembler also say which files they have read (``#include``, ``.include``, ``.incbin``, by whatever macro): the
+system's are refused as well, and all others where the kernel has no sandbox. Then the object is thrown away; what such
+a file holds is not shown in an error, either.
 """
 
 from __future__ import annotations
@@ -11,10 +13,27 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from breakeven.errors import UserError
-from breakeven.routine.recipe import Recipe, run_tool
+from breakeven.routine.recipe import Recipe
+from breakeven.routine.tools import run_compiler
 
 #: the place that begins a line of an error: file and line
 _PLACE = re.compile(r"(?:In file included from |\s+from )?(/?[^\s:][^:]*):\d+")
+
+#: the file that a compiler or an assembler could not open
+_DENIED = re.compile(
+    r"(?:file not found: |can't open |fatal error: )(/.*?)(?: for reading)?(?:: Permission denied)?$", re.MULTILINE
+)
+
+
+def compile_beside(recipe: Recipe, flags: Sequence[str], source: Path, out: Path, beside: Sequence[Path]) -> None:
+    """Compiles `source` to the object `out`. It reads `beside` and the system's files, too; the sandbox sees to that
+    alone. Raises `UserError`."""
+    try:
+        run_compiler(recipe, out.parent, *flags, "-c", str(source), "-o", str(out), reads=[source, *beside])
+    except UserError as error:
+        if wrong := _outside(_refused(str(error)), [source, *beside]):
+            raise _refusal(source, wrong, "files of its own folder (another: --flags -IFOLDER)") from None
+        raise
 
 
 def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, out: Path) -> None:
@@ -26,18 +45,25 @@ def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, out: Pa
         allowed.append(named)
     headers, parts = out.with_suffix(".headers"), out.with_suffix(".parts")
     # Headers of the compiler's own are none of -MMD's; with -pipe there is no file between compiler and assembler.
-    lists = ["-pipe", "-MMD", "-MF", str(headers), f"-Wa,--MD,{parts}"]
+    lists = ["-pipe", "-MMD", "-MF", str(headers), "-Xassembler", "--MD", "-Xassembler", str(parts)]
     try:
-        run_tool(recipe, recipe.compiler, *flags, *lists, "-c", str(source), "-o", str(out))
+        run_compiler(recipe, out.parent, *flags, *lists, "-c", str(source), "-o", str(out), reads=[source])
     except UserError as error:
-        raise UserError(_own_lines(str(error), source, [source, *_read(recipe, headers)], allowed)) from None
+        read = [source, *_read(recipe, headers), *_refused(str(error))]
+        raise UserError(_own_lines(str(error), source, read, allowed)) from None
     if wrong := _outside([*_read(recipe, headers), *_read(recipe, parts)], allowed):
         out.unlink(missing_ok=True)
         raise _refusal(source, wrong)
 
 
-def _refusal(source: Path, wrong: Path) -> UserError:
-    return UserError(f"{source.name} reads {str(wrong)!r}: a routine may include the guest's headers and nothing else")
+def _refused(said: str) -> list[Path]:
+    """The files that the sandbox has kept from a compiler, by its errors."""
+    named = (Path(found[1]) for found in _DENIED.finditer(said))
+    return [path.resolve() for path in named if path.exists()]
+
+
+def _refusal(source: Path, wrong: Path, else_: str = "nothing else") -> UserError:
+    return UserError(f"{source.name} reads {str(wrong)!r}: a routine may include the guest's headers and {else_}")
 
 
 def _read(recipe: Recipe, rule: Path) -> list[Path]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
 from breakeven.files.reading import read_file
+from breakeven.routine.foreign_objects import check_sections
 
 if TYPE_CHECKING:
     from breakeven._engine import _Contents
@@ -79,6 +80,7 @@ class Object:
         found = elf_contents(self.data, self.name)
         if found["kind"] != "object":
             raise UserError(f"{self.name} is linked ({found['kind']}): an object file, an archive or a shared library")
+        check_sections(found["sections"], self.name)
         return found
 
     @property
@@ -93,6 +95,18 @@ class Object:
     def symbols(self) -> list[Symbol]:
         return [Symbol(*row) for row in self._contents["symbols"]]
 
+    def section(self, number: int) -> Section:
+        """By its number; raises `UserError` where the file has none."""
+        if not 0 <= number < len(self.sections):
+            raise UserError(f"{self.name} is damaged: it names section {number} of {len(self.sections)}")
+        return self.sections[number]
+
+    def symbol(self, number: int) -> Symbol:
+        """By its number; raises `UserError` where the file has none."""
+        if not 0 <= number < len(self.symbols):
+            raise UserError(f"{self.name} is damaged: it names symbol {number} of {len(self.symbols)}")
+        return self.symbols[number]
+
     @cached_property
     def _relocations(self) -> dict[int, list[Relocation]]:
         found: dict[int, list[Relocation]] = {}
@@ -106,7 +120,7 @@ class Object:
         return [row for row in rows if start <= row.offset and (end is None or row.offset < end)]
 
     def bytes_of(self, section: int) -> bytes:
-        of = self.sections[section]
+        of = self.section(section)
         return bytes(of.size) if of.kind == NOBITS else self.data[of.offset : of.offset + of.size]
 
     def global_symbols(self) -> dict[str, Symbol]:

@@ -1,11 +1,9 @@
-"""How routines are compiled and linked: the recipe that `scons guests` leaves, and the tools it names."""
+"""How routines are compiled and linked: the recipe that `scons guests` leaves. `breakeven.routine.tools` runs it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +11,6 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.files.data import DataNotFound, checkout, find_data, in_checkout
-
-#: a compiler that has not answered by then will not (s)
-_TIMEOUT = 120
 
 
 @dataclass(frozen=True)
@@ -54,24 +49,3 @@ def load_recipe(isa: str) -> Recipe | None:
         raise UserError(
             "the guests were built by another version of breakeven: build them with `scons guests`"
         ) from None
-
-
-def tool_path(recipe: Recipe, name: str) -> str:
-    """Where a tool of the compiler's is."""
-    return run_tool(recipe, recipe.compiler, f"-print-prog-name={name}").strip()
-
-
-def run_tool(recipe: Recipe, *command: str) -> str:
-    """What a command says, run where the recipe's paths begin; raises `UserError` when it fails."""
-    if shutil.which(command[0]) is None:
-        fix = "Debian: gcc-riscv64-unknown-elf" if "riscv" in command[0] else "Debian: gcc"
-        raise UserError(f"there is no {command[0]} on this machine: install it ({fix}; scripts/setup does)")
-    try:
-        done = subprocess.run(
-            command, cwd=recipe.root, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise UserError(f"{command[0]} has not answered for {_TIMEOUT} s") from None
-    if done.returncode:
-        raise UserError(f"{Path(command[0]).name} refuses:\n{(done.stderr or done.stdout).rstrip()}")
-    return done.stdout

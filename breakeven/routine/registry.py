@@ -17,7 +17,8 @@ from breakeven.files import places
 
 ENVIRONMENT = "BREAKEVEN_HOME"
 GUEST = "guest.elf"
-NATIVE = "native"
+#: the earlier name, `native`, was of programs that cannot be confined (`breakeven.engines.native`)
+NATIVE = "native.elf"
 #: the objects that the guest was linked from, below a folder of this name (`breakeven.routine.build`)
 OBJECTS = "routines"
 _ENTRY = "routine.json"

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,9 @@ from breakeven.routine.object_files import (
     elf_contents,
     variants_of,
 )
-from breakeven.routine.recipe import Recipe, run_tool
+from breakeven.routine.recipe import Recipe
 from breakeven.routine.taken_function import Taken, assembler_flags, values_text
+from breakeven.routine.tools import run_compiler
 
 if TYPE_CHECKING:
     from breakeven._engine import _Contents
@@ -38,7 +40,7 @@ _LARGEST = 3 << 20
 _RELATIVE = {"riscv": 3, "x86": 8}
 _ABSOLUTE = {"riscv": {2}, "x86": {1}}
 _ADDRESS = {"riscv": {5}, "x86": {6, 7}}
-_NAME = "breakeven_library"
+_NAME, _IMAGE = "breakeven_library", "breakeven_library.image"
 
 
 @dataclass(eq=False)
@@ -95,8 +97,11 @@ class SharedLibrary:
 
     def addresses(self, image: bytes) -> dict[int, str]:
         """Where the image has the address of something, as an expression of the assembler's."""
-        found = {at: f"{_NAME} + {_word(image, at)}" for at in self._packed()}
+        last = len(image) - 8
+        found = {at: f"{_NAME} + {_word(image, at)}" for at in islice(self._packed(), len(image)) if at <= last}
         for _, at, kind, index, addend in self._contents["relocations"]:
+            if not 0 <= at <= last:
+                continue
             symbol = self.symbols[index] if index < len(self.symbols) else None
             if symbol is not None and (not symbol.defined or symbol.kind in (IFUNC, TLS)):
                 symbol = None
@@ -108,10 +113,13 @@ class SharedLibrary:
                 found[at] = f"{_NAME} + {symbol.value}"
             else:
                 found[at] = "breakeven_unreached"
-        return {at: text for at, text in sorted(found.items()) if 0 <= at <= len(image) - 8}
+        return dict(sorted(found.items()))
 
     def _packed(self) -> Iterator[int]:
-        """The places of packed relative relocations (RELR): addresses, and bit masks of the 63 words behind one."""
+        """The places of packed relative relocations (RELR): addresses, and bit masks of the 63 words behind one.
+
+        A damaged table may name any number of them.
+        """
         for row in self._contents["sections"]:
             section = Section(*row)
             if section.kind != _RELR:
@@ -147,21 +155,23 @@ def take_from_shared(recipe: Recipe, path: Path, data: bytes, symbol: str, entry
     image = library.image()
     if not at < len(image):
         raise UserError(f"--symbol {symbol}: {path} ends at {len(image):#x}")
-    raw, source, out = folder / "image.bin", folder / "image.s", folder / "code.o"
+    raw, source, out = folder / _IMAGE, folder / "image.s", folder / "code.o"
     raw.write_bytes(image)
     lines = ['.section .text.library, "ax"', ".balign 4096", f"{_NAME}:"]
     last = 0
     for place, text in library.addresses(image).items():
         if place < last:
             continue
-        lines += [f'.incbin "{raw}", {last}, {place - last}'] if place > last else []
+        lines += [f'.incbin "{_IMAGE}", {last}, {place - last}'] if place > last else []
         lines.append(f".8byte {text}")
         last = place + 8
-    lines.append(f'.incbin "{raw}", {last}')
+    lines.append(f'.incbin "{_IMAGE}", {last}')
     lines += [f".globl {entry}", f".type {entry}, @function", f".set {entry}, {_NAME} + {at}"]
     source.write_text("\n".join([*lines, values_text(recipe.isa, {}, ())]))
     flags = [*assembler_flags(recipe), *(["-mno-relax"] if recipe.isa == "riscv" else [])]
-    run_tool(recipe, recipe.compiler, *flags, "-c", str(source), "-o", str(out))
+    # The assembler looks for the image there; the folder's own path is text of the user's.
+    beside = ["-Xassembler", "-I", "-Xassembler", str(folder)]
+    run_compiler(recipe, folder, *flags, *beside, "-c", str(source), "-o", str(out))
     raw.unlink()
     source.unlink()
     return Taken(out, entry, [])

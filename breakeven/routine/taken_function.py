@@ -7,13 +7,14 @@ address of an instruction that traps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from breakeven.errors import UserError, near
 from breakeven.files.binaries import load_engine
+from breakeven.routine.foreign_objects import plain_name, with_plain_names
 from breakeven.routine.object_files import (
     IFUNC,
     NOBITS,
@@ -25,7 +26,8 @@ from breakeven.routine.object_files import (
     chosen_at_start,
     variants_of,
 )
-from breakeven.routine.recipe import Recipe, run_tool, tool_path
+from breakeven.routine.recipe import Recipe
+from breakeven.routine.tools import compiler_says, run_compiler, run_tool
 
 #: STB_WEAK
 _WEAK = 2
@@ -39,6 +41,11 @@ _RELATIVE, _BY_TABLE = {2, 4, 9, 41, 42}, {9, 41, 42}
 _CALLS = {18, 19}
 #: where what nothing reaches goes
 _TRAP = {"riscv": "unimp", "x86": "ud2"}
+
+#: instructions that are looked at together, and the bytes of one at most
+_BLOCK, _LONGEST = 64, 16
+#: following one thing: yields what is to be followed before it goes on
+_Task: TypeAlias = "Generator[_Task, None, None]"
 
 
 @dataclass
@@ -58,71 +65,84 @@ class _Reach:
     _seen: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     _whole: set[tuple[int, int]] = field(default_factory=set)
 
-    def code(self, obj: Object, section: int, entry: int) -> None:
-        """Follows the instructions of a section from `entry` on."""
+    def follow(self, obj: Object, section: int, entry: int) -> None:
+        """Follows the instructions of a section from `entry` on, with all that they call, however deep."""
+        tasks: list[_Task] = [self._code(obj, section, entry)]
+        while tasks:
+            try:
+                tasks.append(next(tasks[-1]))
+            except StopIteration:
+                tasks.pop()
+
+    def _code(self, obj: Object, section: int, entry: int) -> _Task:
         self._take(obj)
         seen = self._seen.setdefault((id(obj), section), set())
         code, entries = obj.bytes_of(section), [entry]
         while entries:
             at = entries.pop()
             if 0 <= at < len(code) and at not in seen:
-                entries += self._block(obj, section, code, at, seen)
+                entries += yield from self._block(obj, section, code, at, seen)
 
-    def _block(self, obj: Object, section: int, code: bytes, start: int, seen: set[int]) -> list[int]:
+    def _block(
+        self, obj: Object, section: int, code: bytes, start: int, seen: set[int]
+    ) -> Generator[_Task, None, list[int]]:
         """Up to the next jump; where it goes on."""
 
         targets: list[int] = []
         called = False
-        for at, size, _, _, target, indirect, ends in load_engine().instructions(code[start:], self.isa, start, 64):
+        some = code[start : start + _BLOCK * _LONGEST]
+        first = start
+        for at, size, _, _, target, indirect, ends in load_engine().instructions(some, self.isa, start, _BLOCK):
             if at in seen:
                 return targets
             seen.add(at)
             here = [r for r in obj.relocations(section, at, at + size) if r.kind not in _HINTS[self.isa]]
             for relocation in here:
-                self._follow(obj, relocation, at + size)
+                yield from self._follow(obj, relocation, at + size)
             if target is not None and not here:
                 targets.append(target)
             if indirect and not called:
-                self._all_of(obj, section)
+                yield self._all_of(obj, section)
             called = self.isa == "riscv" and any(relocation.kind in _CALLS for relocation in here)
             if ends:
                 return targets
             start = at + size
-        return [*targets, start]
+        # The last bytes may be no instruction.
+        return [*targets, start] if start > first else targets
 
-    def _all_of(self, obj: Object, section: int) -> None:
+    def _all_of(self, obj: Object, section: int) -> _Task:
         """A jump whose target is not to be seen: everything in the section may be reached; a table of data, too."""
         if (id(obj), section) in self._whole:
             return
         self._whole.add((id(obj), section))
         for relocation in obj.relocations(section):
             if relocation.kind not in _HINTS[self.isa]:
-                self._follow(obj, relocation, relocation.offset + 4)
+                yield from self._follow(obj, relocation, relocation.offset + 4)
 
-    def _follow(self, obj: Object, relocation: Relocation, end: int) -> None:
-        symbol = obj.symbols[relocation.symbol]
+    def _follow(self, obj: Object, relocation: Relocation, end: int) -> _Task:
+        symbol = obj.symbol(relocation.symbol)
         if not symbol.defined:
             if symbol.name and symbol.name != "_GLOBAL_OFFSET_TABLE_" and symbol.section == 0:
-                self._undefined(obj, symbol)
+                yield from self._undefined(obj, symbol)
             return
         if symbol.name in self.defines and symbol.binding:
             raise UserError(f"--define {symbol.name}: {obj.name} defines it itself")
         if symbol.kind == IFUNC:
             raise chosen_at_start(symbol.name, variants_of(symbol.name, self.library.names), obj.name)
-        executable = obj.sections[symbol.section].flags & _EXECUTABLE
+        executable = obj.section(symbol.section).flags & _EXECUTABLE
         if not executable:
-            self._all_of(obj, symbol.section)
-        elif not obj.sections[relocation.section].flags & _EXECUTABLE:
+            yield self._all_of(obj, symbol.section)
+        elif not obj.section(relocation.section).flags & _EXECUTABLE:
             # An address in a table: what is beside it may be another place of the same table.
-            self.code(obj, symbol.section, symbol.value)
-            self._all_of(obj, symbol.section)
+            yield self._code(obj, symbol.section, symbol.value)
+            yield self._all_of(obj, symbol.section)
         else:
             at = symbol.value + relocation.addend
             if self.isa == "x86" and relocation.kind in _RELATIVE:
                 at = symbol.value if relocation.kind in _BY_TABLE else at + end - relocation.offset
-            self.code(obj, symbol.section, at)
+            yield self._code(obj, symbol.section, at)
 
-    def _undefined(self, obj: Object, symbol: Symbol) -> None:
+    def _undefined(self, obj: Object, symbol: Symbol) -> _Task:
         name = symbol.name
         if name in self.defines:
             self.used.add(name)
@@ -139,9 +159,9 @@ class _Reach:
             raise chosen_at_start(name, variants_of(name, self.library.names), other.name)
         if definition.kind == TLS:
             raise UserError(f"{obj.name} reads {name}, a variable of a thread's own: a guest has no threads")
-        section = other.sections[definition.section]
+        section = other.section(definition.section)
         if section.flags & _EXECUTABLE:
-            self.code(other, definition.section, definition.value)
+            yield self._code(other, definition.section, definition.value)
         elif section.kind == NOBITS:
             self.unset[name] = other.name
         elif definition.size and not other.relocations(
@@ -151,7 +171,7 @@ class _Reach:
             self.values[name] = other.bytes_of(definition.section)[start : start + definition.size]
         else:
             self._take(other)
-            self._all_of(other, definition.section)
+            yield self._all_of(other, definition.section)
 
     def _take(self, obj: Object) -> None:
         if obj.isa != self.isa:
@@ -193,7 +213,7 @@ def take_function(
 
     There it is called `entry`. Raises `UserError`.
     """
-    library = Library([*files, Path(run_tool(recipe, recipe.compiler, "-print-libgcc-file-name").strip())])
+    library = Library([*files, Path(compiler_says(recipe, "-print-libgcc-file-name"))])
     symbol = symbol or _only_function(files, library)
     found = library.find(symbol)
     if found is None:
@@ -204,10 +224,10 @@ def take_function(
         raise UserError(f"{files[0]} is for {root.isa}, not for {recipe.isa}")
     if definition.kind == IFUNC:
         raise chosen_at_start(symbol, variants_of(symbol, library.names), root.name)
-    if not root.sections[definition.section].flags & _EXECUTABLE:
+    if not root.section(definition.section).flags & _EXECUTABLE:
         raise UserError(f"{symbol} of {root.name} is data, not a function")
     reach = _Reach(library, defines, recipe.isa)
-    reach.code(root, definition.section, definition.value)
+    reach.follow(root, definition.section, definition.value)
     reach.check()
     return _link(recipe, reach, symbol, entry, folder)
 
@@ -223,7 +243,7 @@ def _link(recipe: Recipe, reach: _Reach, symbol: str, entry: str, folder: Path) 
     parts = []
     for number, obj in enumerate(reach.objects):
         parts.append(folder / f"part{number}.o")
-        parts[-1].write_bytes(obj.data)
+        parts[-1].write_bytes(with_plain_names(obj.data, obj.name))
     defined = {name for obj in reach.objects for name in obj.global_symbols()}
     values = {name: value.to_bytes(8, "little") for name, value in reach.defines.items()} | reach.values
     undefined = {
@@ -236,11 +256,11 @@ def _link(recipe: Recipe, reach: _Reach, symbol: str, entry: str, folder: Path) 
     source = folder / "values.s"
     source.write_text(values_text(recipe.isa, values, unreached))
     extra = folder / "values.o"
-    run_tool(recipe, recipe.compiler, *assembler_flags(recipe), "-c", str(source), "-o", str(extra))
+    run_compiler(recipe, folder, *assembler_flags(recipe), "-c", str(source), "-o", str(extra))
     whole, out = folder / "whole.o", folder / "code.o"
-    run_tool(recipe, tool_path(recipe, "ld"), "-r", "-z", "muldefs", *map(str, [extra, *parts]), "-o", str(whole))
+    run_tool(recipe, folder, "ld", "-r", "-z", "muldefs", *map(str, [extra, *parts]), "-o", str(whole))
     run_tool(
-        recipe, tool_path(recipe, "objcopy"), f"--redefine-sym={symbol}={entry}", f"--keep-global-symbol={entry}",
+        recipe, folder, "objcopy", f"--redefine-sym={plain_name(symbol)}={entry}", f"--keep-global-symbol={entry}",
         str(whole), str(out),
     )  # fmt: skip
     for path in (*parts, extra, whole, source):
@@ -259,11 +279,11 @@ def assembler_flags(recipe: Recipe) -> list[str]:
 
 
 def values_text(isa: str, values: Mapping[str, bytes], unreached: Iterable[str]) -> str:
-    """Assembly that defines variables with values, and symbols that trap."""
+    """Assembly that defines variables with values, and symbols that trap, all by plain names."""
     lines = [".text", ".balign 16", "breakeven_unreached:", _TRAP[isa]]
-    for name in sorted(unreached):
+    for name in map(plain_name, sorted(unreached)):
         lines += [f'.globl "{name}"', f'.set "{name}", breakeven_unreached']
     lines += [".data"]
-    for name, value in sorted(values.items()):
+    for name, value in ((plain_name(name), value) for name, value in sorted(values.items())):
         lines += [".balign 16", f'.globl "{name}"', f'"{name}":', f".byte {', '.join(map(str, value))}"]
     return "\n".join([*lines, '.section .note.GNU-stack, "", @progbits', ""])

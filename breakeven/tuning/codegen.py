@@ -130,6 +130,8 @@ def declarations(kind: str, candidates: Sequence[Registered], symbols: bool = Tr
     text = ""
     for each in candidates:
         more = ", uint64_t parameter" if each.parameter else ""
+        if symbols and not each.symbol:
+            raise UserError(f"{each.name}: its function has no name that C can be made of: add it again")
         where = f' __asm__("{each.symbol}")' if symbols else ""
         text += f"{result} {identifier(each.name)}({parameters}{more}){where};\n"
     return text

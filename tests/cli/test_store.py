@@ -363,7 +363,7 @@ def test_a_machine_that_is_refused_leaves_nothing_in_the_store(tmp_path, monkeyp
         "DROP TABLE context; CREATE VIEW context AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)"
         " SELECT i AS id, '' AS engine, '' AS machine_hash, '' AS guest, '' AS machine, x'' AS description,"
         " 0 AS created, x'' AS sum FROM n",
-        "ALTER TABLE note ADD COLUMN more TEXT AS (randomblob(1000000000))",
+        "ALTER TABLE note ADD COLUMN more TEXT AS (zeroblob(1000000000))",
         "CREATE TRIGGER t AFTER INSERT ON result BEGIN DELETE FROM result; END",
     ],
 )

@@ -402,6 +402,32 @@ def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
     page.wait_for_selector("#plot path.dot title:has-text('measured here')", state="attached")
 
 
+@pytest.mark.long
+def test_a_routine_of_ones_own_is_measured_here_after_a_second_press(browser, explorer: Explorer) -> None:
+    page, asked, mine = browser.new_page(), [], "rv-byte"
+
+    def answered(route) -> None:
+        question = json.loads(route.request.post_data)
+        if question["kind"] == "host":
+            asked.append(question["trusted"])
+            route.fulfill(body="")
+        elif question["kind"] in ("describe", "about"):
+            line = {**json.loads(route.fetch().text()), "host": ["riscv", "a host"]}
+            line["routines"] = [[*row[:3], row[0] == mine] for row in line.get("routines", [])]
+            route.fulfill(body=json.dumps(line) + "\n")
+        else:
+            route.continue_()
+
+    page.route("**/ask", answered)
+    page.goto(explorer.address)
+    settled(page)
+    (press := page.locator("#measurements button")).click()
+    assert f"press again: the code of {mine} runs on this host" in press.text_content() and not asked
+    press.click()
+    page.wait_for_selector("#measurements button:not([disabled])")
+    assert asked == [[mine]]
+
+
 #: the parameters that are ranked here: of all of them it would take a minute
 RANKED = ("cpu.executeBranchDelay", "cpu.executeInputWidth", "cpu.decodeInputWidth", "cpu.executeIssueLimit")
 

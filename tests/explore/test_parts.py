@@ -191,6 +191,27 @@ def test_nothing_is_simulated_along_while_a_routine_is_built_or_the_host_measure
     assert alone(collect()) == (0, 90, other == "add")
 
 
+@pytest.mark.parametrize("question", [{}, {"trusted": ["mine"]}])
+def test_a_host_is_asked_with_the_routines_that_the_page_has_named(monkeypatch, question: dict) -> None:
+    from breakeven.explorer import hub as hubs
+
+    asked = []
+
+    class Asked(Model):
+        async def ask(self, call: str, priority: int, **rest) -> list:
+            asked.append((call, rest["trusted"]))
+            return []
+
+    async def collect() -> None:
+        monkeypatch.setattr(hubs, "Worker", lambda *_, **__: Asked())
+        hub = hubs.Hub(State(), worker=Model())
+        state = {"machine": "u74", "routines": ["mine"]}
+        _ = [line async for line in hub.stream("tab", "host", {"state": state, **question})]
+
+    alone(collect())
+    assert asked == [("host", question.get("trusted", []))] * 2
+
+
 @pytest.mark.parametrize(("asked", "goes_on"), [("cpu.x=1", True), ("cpu.x=2", False)])
 def test_what_was_begun_under_the_pointer_goes_on_when_it_is_pressed(asked: str, goes_on: bool) -> None:
     from breakeven.explorer.hub import Hub
@@ -524,6 +545,23 @@ def test_what_is_looked_into_ends_where_somebody_asks() -> None:
         assert len(called) == 4
     simulator.stop = lambda: None
     assert simulator.account("u74", (), "rv-byte", *point)["cycles"] > 10_000
+
+
+@pytest.mark.parametrize("text", ['x" + __import__("os").name + "', 'x\\" + "', "a\nb", "16KiB", "1.5", "-3"])
+def test_a_settings_value_is_no_code_in_a_machine_file(text: str) -> None:
+    import ast
+
+    from breakeven.explorer.commands import _literal
+
+    assert str(ast.literal_eval(_literal(text))) == text
+
+
+@pytest.mark.parametrize("name", ["--store=/x", "-m"])
+def test_a_routine_whose_name_is_an_option_is_refused(name: str) -> None:
+    from breakeven.explorer.state import from_row
+
+    with pytest.raises(UserError, match="begins as an option does"):
+        from_row({"machine": "u74", "routines": ["rv-byte", name]})
 
 
 def test_a_machine_file_has_settings_of_elements_of_vectors_and_of_objects(tmp_path: Path) -> None:

@@ -241,9 +241,17 @@ static int run(const struct point *p, struct result *r, double *clock) {
     }
 }
 
+/* A file by its name. Of one that is open already (/dev/fd/N), which a confined program may not open, the number counts. */
+static int open_named(const char *path, int flags) {
+    static const char ready[] = "/dev/fd/";
+    if (!strncmp(path, ready, sizeof ready - 1))
+        return atoi(path + sizeof ready - 1);
+    return open(path, flags, 0666);
+}
+
 static const struct point *read_points(const char *path, u64 *count) {
     struct stat facts;
-    int file = open(path, O_RDONLY);
+    int file = open_named(path, O_RDONLY);
     if (file < 0 || fstat(file, &facts) || (u64)facts.st_size < sizeof(struct header))
         give_up(path);
     const struct header *h = mmap(0, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, file, 0);
@@ -294,7 +302,8 @@ int main(int argc, char **argv) {
     }
     u64 count, unsteady = 0;
     const struct point *points = read_points(argv[1], &count);
-    FILE *out = fopen(argv[2], "wb");
+    int results = open_named(argv[2], O_WRONLY | O_CREAT | O_TRUNC);
+    FILE *out = results < 0 ? 0 : fdopen(results, "wb");
     u64 runs = count * strtoull(argv[3], 0, 10);
     double *clocks = calloc(runs + 1, sizeof *clocks);
     if (!out || !clocks)

@@ -91,11 +91,19 @@ function dotsOf() {
     .map(([name, at, cycles, text, hollow]) => ({ hollow, x: at, y: measured(at, [[0, cycles]], 0), i: state.routines.indexOf(name), text: `${name}, ${at} B: ${text}` }));
 }
 
+// Routines of one's own, which may be somebody else's code.
+const ownRoutines = () => state.routines.filter((name) => machine.routines.some(([each, , , own]) => own && each === name));
+
 function measureHost(press) {
-  const asked_ = hostQuestion();
+  const asked_ = hostQuestion(), trusted = ownRoutines();
+  if (trusted.length && press.dataset.told !== asked_) {
+    press.dataset.told = asked_;
+    press.textContent = `press again: the code of ${trusted.join(", ")} runs on this host, as you`;
+    return Promise.resolve();
+  }
   press.disabled = true;
   Object.assign(known, { host: [], hostOf: asked_ });
-  return ask("host", {}, (line) => { known.host.push(...line.dots); drawCurves(); }).then(() => { press.disabled = false; });
+  return ask("host", { trusted }, (line) => { known.host.push(...line.dots); drawCurves(); }).then(() => { press.disabled = false; });
 }
 
 function drawDots() {

@@ -1,0 +1,75 @@
+"""The one place where compiler, assembler, linker and objcopy are run: whatever they work on may be somebody else's.
+
+The rule for what they get: no option comes from an input. Files are named by absolute paths, symbols by names that
+`breakeven.routine.foreign_objects` has made plain, and no code is left that a plugin would compile. How they run:
+`breakeven.files.sandbox`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from breakeven.errors import UserError
+from breakeven.files import sandbox
+from breakeven.routine.recipe import Recipe
+
+#: last on a compiler's command line: an object's sections must not have it call another compiler
+_NO_PLUGIN = ("-fno-lto", "-fno-use-linker-plugin")
+_LIMITS = sandbox.Limits()
+
+
+def compiler_says(recipe: Recipe, question: str) -> str:
+    """The answer of the recipe's compiler to an option like ``-print-libgcc-file-name``."""
+    return _run(recipe, [recipe.compiler, question], None, ()).strip()
+
+
+def tool_path(recipe: Recipe, name: str) -> str:
+    """Where a tool of the compiler's is."""
+    return compiler_says(recipe, f"-print-prog-name={name}")
+
+
+def run_compiler(
+    recipe: Recipe, folder: Path, *words: str, reads: Sequence[Path] = (), compiler: str = ""
+) -> None:  # fmt: skip
+    """Compiles, assembles or links, writing below `folder`. `reads`: what it may read beside that, the guests' objects
+    and headers. Raises `UserError` with what it says."""
+    _run(recipe, [compiler or recipe.compiler, *words, *_NO_PLUGIN], folder, reads)
+
+
+def run_tool(recipe: Recipe, folder: Path, name: str, *words: str) -> None:
+    """Runs a tool of the compiler's (``ld``, ``objcopy``) on files below `folder`; raises `UserError`."""
+    _run(recipe, [tool_path(recipe, name), *words], folder, ())
+
+
+def _run(recipe: Recipe, command: Sequence[str], folder: Path | None, reads: Sequence[Path]) -> str:
+    """What a command says, run where the recipe's paths begin."""
+    name, found = Path(command[0]).name, shutil.which(command[0])
+    if found is None:
+        fix = "Debian: gcc-riscv64-unknown-elf" if "riscv" in name else "Debian: gcc"
+        raise UserError(f"there is no {command[0]} on this machine: install it ({fix}; scripts/setup does)")
+    program = Path(found).absolute()
+    ours = [recipe.root / "build" / "guests", *(recipe.root / each for each in ("workloads", *recipe.include))]
+    try:
+        done = sandbox.run(
+            [str(program), *command[1:]], [*_home_of(program), *ours, *reads], folder, _LIMITS, cwd=recipe.root
+        )
+    except sandbox.TimedOut:
+        raise UserError(f"{name} has not answered for {_LIMITS.seconds} s") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot run {name}: {str(error).lower()}") from None
+    if done.status:
+        said = (done.err or done.out).replace(f"{program}: ", f"{name}: ").rstrip()
+        raise UserError(f"{name} refuses:\n{said or f'it ended with status {done.status}'}")
+    return done.out
+
+
+def _home_of(program: Path) -> list[Path]:
+    """What a compiler lies in with its parts, where that is none of the system's folders."""
+    found, home = [], Path(os.path.expanduser("~"))
+    for path in (program, program.resolve()):
+        whole = path.parent.parent
+        found.append(path.parent if home.is_relative_to(whole) else whole)
+    return found

@@ -1,0 +1,420 @@
+"""What a user brings near a compiler: no option of it is obeyed, it reads and writes no file that is not its own, and
+the tools end with the command. Each rule is looked at without the others."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from breakeven.errors import UserError
+from breakeven.files import landlock, sandbox
+from breakeven.files.data import find_data
+from breakeven.routine import foreign_objects, tools
+from breakeven.routine.build import Build, build
+from breakeven.routine.object_files import Library, Object
+from breakeven.routine.recipe import load_recipe
+from breakeven.routine.registry import folder_of, user_files
+from tests.tiers import long_after
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+COMPILERS = {"riscv": "riscv64-unknown-elf-gcc", "x86": "x86_64-linux-gnu-gcc"}
+VARIANTS = {"riscv": ["-march=rv64gc", "-mabi=lp64d", "-mcmodel=medany"], "x86": ["-fcf-protection=none"]}
+SECRET = "0123456789 a secret 9876543210"
+COPY = "void my_copy(char *d, const char *s, unsigned long n) { while (n--) *d++ = *s++; }\n"
+#: asks a linker's plugin, which compiles anew, for a listing in a file
+LISTING = ["-O1", "-flto", "-ffat-lto-objects", "-ffreestanding", "-Xassembler"]
+with_landlock = pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for isa, compiler in COMPILERS.items():
+        if shutil.which(compiler) is None or not find_data("guests").joinpath(f"{isa}-recipe.json").is_file():
+            pytest.skip(f"no {compiler}, or the guests are not built with it")
+    monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Callable[..., Path]:
+    """Builds a file; the folder with its guest."""
+
+    def call(source: Path, isa: str, **more: object) -> Path:
+        recipe = load_recipe(isa)
+        assert recipe is not None
+        folder = tmp_path / f"build{len(list(tmp_path.iterdir()))}"
+        build(recipe, Build(source, **more), folder)  # type: ignore[arg-type]
+        return folder
+
+    return call
+
+
+def compiled(folder: Path, isa: str, text: str, *words: str, name: str = "my_copy.o") -> Path:
+    (folder / "text.c").write_text(text)
+    out = folder / name
+    plain = ["-O1", "-ffreestanding", "-fno-tree-loop-distribute-patterns", *VARIANTS[isa]]
+    subprocess.run([COMPILERS[isa], *plain, *words, "-c", "text.c", "-o", out], cwd=folder, check=True)
+    return out
+
+
+def assembled(folder: Path, isa: str, text: str, name: str = "my_copy.o") -> Path:
+    (folder / "text.s").write_text(text)
+    subprocess.run([COMPILERS[isa], *VARIANTS[isa], "-c", "text.s", "-o", name], cwd=folder, check=True)
+    return folder / name
+
+
+def holds_secret(folder: Path) -> bool:
+    return any(SECRET.encode() in path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def with_listing(folder: Path, isa: str, victim: Path, kind: str) -> Path:
+    """A correct copy whose sections for link-time optimization ask for a listing in the file `victim`."""
+    (folder / "text.c").write_text(COPY)
+    plain = [*VARIANTS[isa], "-fno-asynchronous-unwind-tables", "-fno-tree-loop-distribute-patterns"]
+    out, how = folder / f"my_copy.{kind}", "-S" if kind == "S" else "-c"
+    command = [COMPILERS[isa], *plain, *LISTING, f"-al={victim}", how, "text.c", "-o", str(out)]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    if kind == "S":
+        lines = out.read_text().splitlines(keepends=True)
+        out.write_text("".join(line for line in lines if not line.startswith("\t.file")))
+    victim.unlink(missing_ok=True)
+    return out
+
+
+@pytest.mark.parametrize("isa", COMPILERS)
+@pytest.mark.parametrize("kind", ["S", "o"])
+def test_code_for_a_linkers_plugin_is_refused(tmp_path, built, isa, kind):
+    victim = tmp_path / "victim"
+    source = with_listing(tmp_path, isa, victim, kind)
+    with pytest.raises(UserError, match=r"my_copy\.. holds code for link-time optimization \(\.gnu\.lto_.*-flto$"):
+        built(source, isa)
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize("rule", ["options", pytest.param("sandbox", marks=with_landlock)])
+def test_a_plugin_that_were_asked_would_write_nothing(tmp_path, built, monkeypatch, rule):
+    """The sections seen by the linker: no plugin is loaded; and a plugin that is loaded writes nothing outside."""
+    victim = tmp_path / "victim"
+    source = with_listing(tmp_path, "x86", victim, "S")
+    monkeypatch.setattr(foreign_objects, "_FOR_PLUGINS", foreign_objects.re.compile("none"))
+    if rule == "options":
+        monkeypatch.setattr(landlock, "version", lambda: 0)
+        built(source, "x86")
+    else:
+        monkeypatch.setattr(tools, "_NO_PLUGIN", ())
+        with pytest.raises(UserError, match="victim: Permission denied"):
+            built(source, "x86")
+    assert not victim.exists()
+
+
+def test_without_either_the_file_would_be_written(tmp_path, built, monkeypatch):
+    """The way in that the rules above close."""
+    victim = tmp_path / "victim"
+    source = with_listing(tmp_path, "x86", victim, "S")
+    monkeypatch.setattr(foreign_objects, "_FOR_PLUGINS", foreign_objects.re.compile("none"))
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    monkeypatch.setattr(tools, "_NO_PLUGIN", ())
+    built(source, "x86")
+    assert victim.exists()
+
+
+#: names of a function that hold assembly, an option of objcopy's, a line's end
+NAMES = ['x"); .incbin "SECRET"; .ascii ("', 'x\\n.incbin \\"SECRET\\"\\n', "a=b", "x y", "@x", "x@@V1", "\u00e4", "."]
+
+
+@pytest.mark.parametrize("isa", COMPILERS)
+@pytest.mark.parametrize("name", long_after(3, NAMES))
+def test_a_functions_name_is_never_text_of_a_tool(tmp_path, built, monkeypatch, isa, name):
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    (tmp_path / "secret").write_text(SECRET)
+    name = name.replace("SECRET", str(tmp_path / "secret"))
+    code = "\n".join(["    .text", "    .globl function", "    .type function, @function", "function:", "    ret", ""])
+    obj = renamed(assembled(tmp_path, isa, code), "function", name.replace("\\n", "\n").replace('\\"', '"'))
+    for more in ({"symbol": ""}, {"symbol": Library([obj]).functions[0]}):
+        folder = built(obj, isa, name="plain", **more)
+        assert not holds_secret(folder)
+
+
+def renamed(obj: Path, old: str, new: str) -> Path:
+    """Gives a symbol a name that no assembler takes."""
+    monkey = {old: new}
+    plain, is_plain = foreign_objects.plain_name, foreign_objects.is_plain
+    foreign_objects.plain_name = lambda name: monkey.get(name, name)  # type: ignore[assignment]
+    foreign_objects.is_plain = lambda name: name not in monkey  # type: ignore[assignment]
+    try:
+        obj.write_bytes(foreign_objects.with_plain_names(obj.read_bytes(), obj.name))
+    finally:
+        foreign_objects.plain_name, foreign_objects.is_plain = plain, is_plain
+    return obj
+
+
+@pytest.mark.parametrize("isa", COMPILERS)
+def test_what_a_function_does_not_reach_has_any_name(tmp_path, built, monkeypatch, isa):
+    """Undefined names and variables go into assembly of ours."""
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    (tmp_path / "secret").write_text(SECRET)
+    text = f"{COPY}extern void never(void); extern long limit; void other(void) {{ never(); }}\n"
+    obj = compiled(tmp_path, isa, text + "long other2(void) { return limit; }\n")
+    for old in ("never", "limit"):
+        renamed(obj, old, f'{old}"\n.incbin "{tmp_path / "secret"}"\n.set "{old}')
+    folder = built(obj, isa, symbol="my_copy")
+    assert not holds_secret(folder)
+
+
+@pytest.mark.parametrize("isa", COMPILERS)
+def test_a_source_may_give_its_function_any_name(tmp_path, built, monkeypatch, isa):
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    (tmp_path / "secret").write_text(SECRET)
+    name = f'x\\"); __asm__(\\".incbin \\\\\\"{tmp_path / "secret"}\\\\\\"'
+    source = tmp_path / "named.S"
+    source.write_text(f'    .text\n    .globl "{name}"\n"{name}":\n    ret\n')
+    folder = built(source, isa)
+    assert not holds_secret(folder)
+
+
+#: of files
+FILES = ["-o.S", "@file.S", "a,-al=out.S", 'a "b".S', "it's.S", "a b.c", "$(x).S", "a\\b.S", "-fplugin=x.c", "%s.S"]
+
+
+@pytest.mark.parametrize("name", long_after(4, FILES))
+def test_a_file_may_have_any_name_that_can_be_printed(tmp_path, built, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / name
+    source.write_text(COPY if name.endswith(".c") else "    .globl f\nf:  ret\n")
+    before = set(os.listdir(tmp_path))
+    # A make rule, by which a confined source is judged, has no sure way to write a backslash.
+    for confined in (False, *([True] if "\\" not in name else [])):
+        built(Path(name), "riscv", name="plain", confined=confined)
+    assert {each for each in os.listdir(tmp_path) if not each.startswith("build")} == before
+
+
+def test_a_path_that_holds_the_end_of_a_line_is_refused(tmp_path, breakeven):
+    (tmp_path / "a\nb.S").write_text("    .globl f\nf:  ret\n")
+    done = breakeven("add", "a\nb.S", "--isa", "riscv")
+    assert done.returncode == 1 and "a path with such characters goes through no compiler" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["S", "o"])
+@pytest.mark.parametrize("isa", COMPILERS)
+def test_a_huge_section_is_refused_before_it_is_read(tmp_path, built, monkeypatch, isa, kind):
+    monkeypatch.setattr(Object, "bytes_of", lambda *_: pytest.fail("it is read"))
+    text = '    .section .text.big, "ax", @nobits\n    .globl f\nf:\n    .skip 0xffffffff\n'
+    source = tmp_path / "f.S"
+    source.write_text(text)
+    if kind == "o":
+        source = assembled(tmp_path, isa, text, "f.o")
+    with pytest.raises(UserError, match=r"its section '\.text\.big' has 4294967295 bytes, and a guest 4 MiB"):
+        built(source, isa)
+
+
+def test_many_sections_that_are_huge_together_are_refused(tmp_path, built):
+    text = "    .globl f\nf:  ret\n" + "".join(
+        f'    .section .bss.{i}, "aw", @nobits\n    .skip 0x3000000\n' for i in range(40)
+    )
+    (tmp_path / "f.S").write_text(text)
+    for source in (tmp_path / "f.S", assembled(tmp_path, "riscv", text, "f.o")):
+        with pytest.raises(UserError, match=r"its section '\.bss\.\d+' has 50331648 bytes, and a guest 4 MiB"):
+            built(source, "riscv", symbol="" if source.suffix == ".S" else "f")
+
+
+def test_a_damaged_object_is_a_sentence(tmp_path, built):
+    good = compiled(tmp_path, "x86", COPY).read_bytes()
+    for cut in (64, len(good) // 2, len(good) - 1):
+        (tmp_path / "cut.o").write_bytes(good[:cut])
+        with pytest.raises(UserError, match="cut.o"):
+            built(tmp_path / "cut.o", "x86")
+
+
+@pytest.mark.parametrize("isa", COMPILERS)
+def test_code_that_ends_within_an_instruction_is_followed_to_its_end(tmp_path, built, isa):
+    """Somebody waited for the rest of it for ever."""
+    last = {"riscv": ".byte 0x93", "x86": ".byte 0x48"}[isa]
+    obj = assembled(tmp_path, isa, f"    .globl f\n    .type f, @function\nf:  nop\n    {last}\n", "f.o")
+    assert built(obj, isa).is_dir()
+
+
+def test_functions_call_one_another_however_deep(tmp_path, built):
+    chain = "".join(f"void f{i}(void); void f{i + 1}(void) {{ f{i}(); f{i}(); }}\n" for i in range(1500))
+    obj = compiled(tmp_path, "x86", chain + "void f0(void) {}\n", "-O0", "-ffunction-sections")
+    assert built(obj, "x86", symbol="f1500").is_dir()
+
+
+READS = ['.incbin "{}"', '.include "{}"', '#include "{}"']
+
+
+@with_landlock
+@pytest.mark.parametrize("line", READS)
+def test_a_source_reads_its_own_folder_and_no_other(tmp_path, built, line):
+    for folder in ("mine", "theirs"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "data").write_text("" if line != READS[0] else SECRET)
+    source = tmp_path / "mine" / "f.S"
+    text = "    .globl f\nf:  ret\n    .text\n"
+    source.write_text(f"{text}{line.format(tmp_path / 'mine' / 'data')}\n")
+    built(source, "riscv")
+    source.write_text(f"{text}{line.format(tmp_path / 'theirs' / 'data')}\n")
+    said = r"f\.S reads '.*theirs/data': a routine may include the guest's headers and files of its own folder"
+    with pytest.raises(UserError, match=said):
+        built(source, "riscv")
+    built(source, "riscv", flags=["-I", str(tmp_path / "theirs")])
+
+
+@with_landlock
+def test_of_the_users_home_a_source_reads_no_folder_and_no_hidden_file(tmp_path, built, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    text = "    .globl f\nf:  ret\n"
+    for path, ok in (("data.inc", True), (".netrc", False), (".ssh/key", False)):
+        (tmp_path / path).write_text("")
+        (tmp_path / "f.S").write_text(f'{text}    .incbin "{tmp_path / path}"\n')
+        if ok:
+            built(tmp_path / "f.S", "riscv")
+            continue
+        with pytest.raises(UserError, match="f.S reads '.*'"):
+            built(tmp_path / "f.S", "riscv")
+
+
+@with_landlock
+def test_whether_a_file_is_there_is_not_told(tmp_path, built):
+    source = tmp_path / "mine" / "f.c"
+    source.parent.mkdir()
+    for there in (tmp_path / "there", tmp_path / "not there"):
+        if there.name == "there":
+            there.write_text("")
+        source.write_text(f'#if __has_include("{there}")\nvoid f(void) {{}}\n#else\nvoid f(void) {{}}\n#endif\n')
+        if there.exists():
+            # Whoever sees what was built is told of none that is there.
+            with pytest.raises(UserError, match="f.c reads '.*there'"):
+                built(source, "riscv", confined=True)
+        else:
+            built(source, "riscv", confined=True)
+
+
+@with_landlock
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 6, 99])
+def test_a_program_in_the_sandbox_reaches_its_folder_alone(tmp_path, monkeypatch, version):
+    """With what each version of Landlock's knows."""
+    known = min(version, landlock.version())
+    monkeypatch.setattr(landlock, "version", lambda: known)
+    folder, other = tmp_path / "folder", tmp_path / "other"
+    folder.mkdir()
+    other.mkdir()
+    (other / "secret").write_text(SECRET)
+    script = f"""
+    echo > inside && echo inside >&2
+    echo > {other}/made && echo outside >&2
+    cat {other}/secret
+    rm -f {other}/secret && test ! -e {other}/secret && echo removed >&2
+    mv {other}/secret . && echo moved >&2
+    ln {other}/secret linked && echo linked >&2
+    cat < /dev/null && cat && echo read >&2
+    """
+    done = sandbox.run(["/bin/sh", "-c", script], folder=folder)
+    assert [line for line in done.err.splitlines() if " " not in line] == ["inside", "read"], done.err
+    assert SECRET not in done.out and os.listdir(other) == ["secret"]
+    # This process, and what it starts otherwise, is as free as before.
+    assert subprocess.run(["cat", str(other / "secret")], capture_output=True, text=True).stdout == SECRET
+
+
+def test_a_program_gets_none_of_our_variables_files_or_words(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPILER_PATH", "/evil")
+    monkeypatch.setenv("DEPENDENCIES_OUTPUT", str(tmp_path / "out"))
+    kept = os.open(tmp_path, os.O_RDONLY)
+    os.set_inheritable(kept, True)
+    done = sandbox.run(["/bin/sh", "-c", "env; ls /proc/self/fd; ps -o sid= -p $$"], reads=[Path("/proc")])
+    os.close(kept)
+    variables, files = done.out.split("0\n", 1)
+    assert {line.partition("=")[0] for line in variables.splitlines()} <= {
+        *("PATH", "LC_ALL", "CCACHE_DISABLE", "PWD", "OLDPWD", "SHLVL", "_"),
+    }
+    assert str(kept) not in files.split() and str(os.getsid(0)) not in files.split()[-1:]
+
+
+def test_what_a_program_says_is_bounded_and_steers_no_terminal(tmp_path):
+    done = sandbox.run(["/bin/sh", "-c", r"printf '\033[2Jred\007\n'; yes | head -c 1000000; exit 3"])
+    assert done.status == 3 and done.out.startswith("?[2Jred?\ny\n") and len(done.out) <= 1 << 16
+
+
+def test_a_program_that_writes_too_much_is_ended(tmp_path):
+    limits = sandbox.Limits(file=1 << 20)
+    done = sandbox.run(["/bin/sh", "-c", "head -c 9000000 /dev/zero > big"], [Path("/dev")], tmp_path, limits)
+    assert (tmp_path / "big").stat().st_size <= 1 << 20 and done.status
+
+
+#: starts a child and waits for it
+PARENT = "sleep 1000 & echo $! > pid; mv pid child; wait"
+
+
+def gone(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+def test_a_program_whose_time_is_up_ends_with_its_children(tmp_path):
+    with pytest.raises(sandbox.TimedOut):
+        # The time begins when the child is there: the program is asked again until it was.
+        while not (tmp_path / "child").is_file():
+            sandbox.run(["/bin/sh", "-c", PARENT], folder=tmp_path, limits=sandbox.Limits(seconds=2))
+    until(lambda: gone(int((tmp_path / "child").read_text())))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_program_with_its_children(tmp_path, number):
+    code = f"""
+import signal
+from pathlib import Path
+from breakeven.files import sandbox
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell ignore it
+sandbox.run(["/bin/sh", "-c", {PARENT!r}], folder=Path({str(tmp_path)!r}))
+"""
+    process = subprocess.Popen([sys.executable, "-P", "-c", code], stderr=subprocess.DEVNULL)
+    until((tmp_path / "child").is_file)
+    process.send_signal(number)
+    assert process.wait() == -number
+    until(lambda: gone(int((tmp_path / "child").read_text())))
+
+
+def test_a_signal_in_add_leaves_nothing(tmp_path):
+    (tmp_path / "forever.S").write_text("    .globl forever\nforever: j forever\n")
+    command = [sys.executable, "-P", "-m", "breakeven", "add", "forever.S", "--isa", "riscv"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    # The guest that is being checked lies there.
+    until(lambda: list(folder_of("riscv").glob(".new-*/build/check")))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait() == -signal.SIGTERM
+    assert list(folder_of("riscv").iterdir()) == []
+
+
+def test_what_a_killed_add_has_left_is_removed_by_the_next(tmp_path, breakeven):
+    left, held = folder_of("riscv") / ".new-left", folder_of("riscv") / ".new-held"
+    for folder in (left, held):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("")
+    (folder_of("riscv") / ".new-link").symlink_to(tmp_path)
+    descriptor = os.open(held, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    (tmp_path / "bad.S").write_text("nonsense\n")
+    assert breakeven("add", "bad.S", "--isa", "riscv").returncode == 1
+    os.close(descriptor)
+    assert not left.exists() and held.exists() and tmp_path.exists() and user_files("riscv") == []
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="this host is no x86-64")
+def test_a_section_that_a_linker_prints_is_no_more_than_words(tmp_path, built):
+    text = (
+        '    .globl f\n    .type f, @function\nf:  ret\n    .section .gnu.warning.f\n    .ascii "\\033[2J$(touch x)"\n'
+    )
+    assert built(assembled(tmp_path, "x86", text, "f.o"), "x86").is_dir()

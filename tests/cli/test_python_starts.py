@@ -1,0 +1,50 @@
+"""A Python process of ours takes no module from the current folder, PYTHONPATH or the user's own packages."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from breakeven.explorer.process import Worker
+
+REPO = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def evil(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file into which each module of the current folder and of PYTHONPATH writes its name when it is taken."""
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    names = [*sys.stdlib_module_names, "breakeven", "numpy", "pandas", "sitecustomize", "usercustomize"]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    folders = [tmp_path / "here", tmp_path / "path", tmp_path / "base" / "lib" / version / "site-packages"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        for name in names:
+            (folder / f"{name}.py").write_text(f"open({str(taken)!r}, 'a').write({name + chr(10)!r})\n")
+    monkeypatch.chdir(folders[0])
+    monkeypatch.setenv("PYTHONPATH", str(folders[1]))
+    monkeypatch.setenv("PYTHONUSERBASE", str(tmp_path / "base"))
+    return taken
+
+
+def test_the_explorers_process_takes_none(evil: Path) -> None:
+    worker = Worker(no_store=True)
+    try:
+        found = asyncio.run(worker.ask("describe", name="u74", settings=()))
+    finally:
+        worker.close()
+    assert found["isa"] == "riscv" and evil.read_text() == ""
+
+
+def test_there_is_one_way_to_start_a_python() -> None:
+    starts = [path for path in (REPO / "breakeven").rglob("*.py") if "sys.executable" in path.read_text()]
+    assert [path.name for path in starts] == ["isolated.py"]
+    # Those of the checkout's own scripts take nothing from the current folder.
+    for path in (REPO / "scripts").glob("*"):
+        for line in path.read_text().splitlines() if path.is_file() else []:
+            if 'sys.executable, "' in line and "scripts/" not in line:
+                assert 'sys.executable, "-P"' in line, (path.name, line)
