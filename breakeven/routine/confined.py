@@ -14,7 +14,7 @@ from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.routine.recipe import Recipe
-from breakeven.routine.tools import run_compiler
+from breakeven.routine.tools import compiler_says, run_compiler
 
 #: the place that begins a line of an error: file and line
 _PLACE = re.compile(r"(?:In file included from |\s+from )?(/?[^\s:][^:]*):\d+")
@@ -25,11 +25,22 @@ _DENIED = re.compile(
 )
 
 
+#: folders of headers that the compiler brings, and what it includes by itself
+_OWN_HEADERS, _PREINCLUDED = ("include", "include-fixed"), Path("/usr/include/stdc-predef.h")
+
+
 def compile_beside(recipe: Recipe, flags: Sequence[str], source: Path, out: Path, beside: Sequence[Path]) -> None:
     """Compiles `source` to the object `out`. It reads `beside` and the system's files, too; the sandbox sees to that
     alone. Raises `UserError`."""
+    first = []
+    if source.suffix == ".c":
+        # Behind a token no precompiled header is loaded: that is an image of the compiler's memory, which it does not
+        # check.
+        token = out.with_suffix(".first.h")
+        token.write_text(";\n")
+        first = ["-include", str(token)]
     try:
-        run_compiler(recipe, out.parent, *flags, "-c", str(source), "-o", str(out), reads=[source, *beside])
+        run_compiler(recipe, out.parent, *flags, *first, "-c", str(source), "-o", str(out), reads=[source, *beside])
     except UserError as error:
         if wrong := _outside(_refused(str(error)), [source, *beside]):
             raise _refusal(source, wrong, "files of its own folder (another: --flags -IFOLDER)") from None
@@ -43,9 +54,12 @@ def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, out: Pa
     named = (recipe.root / source.name).resolve()
     if not named.exists():
         allowed.append(named)
+    allowed += [Path(compiler_says(recipe, f"-print-file-name={name}")).resolve() for name in _OWN_HEADERS]
+    allowed.append(_PREINCLUDED)
     headers, parts = out.with_suffix(".headers"), out.with_suffix(".parts")
-    # Headers of the compiler's own are none of -MMD's; with -pipe there is no file between compiler and assembler.
-    lists = ["-pipe", "-MMD", "-MF", str(headers), "-Xassembler", "--MD", "-Xassembler", str(parts)]
+    # System headers, too: a source may say of itself that it is one. With -pipe there is no file between compiler and
+    # assembler.
+    lists = ["-pipe", "-MD", "-MF", str(headers), "-Xassembler", "--MD", "-Xassembler", str(parts)]
     try:
         run_compiler(recipe, out.parent, *flags, *lists, "-c", str(source), "-o", str(out), reads=[source])
     except UserError as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from breakeven.errors import UserError, near
 from breakeven.files import places
+from breakeven.output.shell import quoted
 
 ENVIRONMENT = "BREAKEVEN_HOME"
 GUEST = "guest.elf"
@@ -109,7 +110,7 @@ def check_harness(own: UserRoutineFile) -> None:
 
     recipe = load_recipe(own.isa)
     if recipe is not None and recipe.harness != own.harness:
-        again = " ".join(filter(None, ["breakeven add", own.source, f"--isa {own.isa}", own.options]))
+        again = " ".join(filter(None, ["breakeven add", quoted(own.source), f"--isa {own.isa}", own.options]))
         raise UserError(f"{own.routines[0]} was added to another version of breakeven: add it again ({again})")
 
 

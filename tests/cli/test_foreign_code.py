@@ -270,6 +270,33 @@ def test_a_source_reads_its_own_folder_and_no_other(tmp_path, built, line):
 
 
 @with_landlock
+@pytest.mark.parametrize("has_landlock", [False, pytest.param(True, marks=with_landlock)])
+@pytest.mark.parametrize("include", ["#include", "#import"])
+def test_a_dropped_source_that_calls_itself_a_system_header_reads_no_other_file(
+    tmp_path, built, monkeypatch, include, has_landlock
+):
+    if not has_landlock:
+        monkeypatch.setattr(landlock, "version", lambda: 0)
+    (tmp_path / "secret.h").write_text(f'#define S "{SECRET}"\n')
+    source = tmp_path / "my_copy.c"
+    source.write_text(f'# 1 "/usr/include/odd.h" 1 3\n{include} "{tmp_path}/secret.h"\nconst char *kept = S;\n{COPY}')
+    with pytest.raises(UserError, match="reads '.*secret.h': a routine may include the guest's headers"):
+        built(source, "x86", confined=True)
+
+
+def test_a_precompiled_header_beside_a_source_is_not_loaded(tmp_path, built):
+    (tmp_path / "beside.h").write_text('static const char kept[] __attribute__((used)) = "of the header";\n')
+    source = tmp_path / "my_copy.c"
+    source.write_text(f'#include "beside.h"\n{COPY}')
+    recipe = load_recipe("x86")
+    assert recipe is not None
+    flags = [*recipe.flags, *(f"-I{recipe.root / folder}" for folder in recipe.include)]
+    (tmp_path / "other.h").write_text(f'static const char kept[] __attribute__((used)) = "{SECRET}";\n')
+    words = ["-fno-lto", "-fno-use-linker-plugin", "-x", "c-header", "other.h", "-o", "beside.h.gch"]
+    subprocess.run([COMPILERS["x86"], *flags, *words], cwd=tmp_path, check=True)
+    assert not holds_secret(built(source, "x86"))
+
+
 def test_of_the_users_home_a_source_reads_no_folder_and_no_hidden_file(tmp_path, built, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".ssh").mkdir()

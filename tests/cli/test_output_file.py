@@ -90,6 +90,7 @@ DIRECT = {
     "m5/programs.py": "a program's output, as it comes",
     "routine/add.py": "a folder that is renamed into its place when it is whole",
     "routine/build.py": "a folder of its own for a build",
+    "routine/confined.py": "a folder of its own for a build",
     "routine/registry.py": "a folder that is renamed into its place when it is whole",
     "routine/shared_library.py": "a folder of its own for a build",
     "routine/taken_function.py": "a folder of its own for a build",

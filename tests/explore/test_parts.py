@@ -560,7 +560,7 @@ def test_a_settings_value_is_no_code_in_a_machine_file(text: str) -> None:
 def test_a_routine_whose_name_is_an_option_is_refused(name: str) -> None:
     from breakeven.explorer.state import from_row
 
-    with pytest.raises(UserError, match="begins as an option does"):
+    with pytest.raises(UserError, match="cannot be a name: .* the first no '-'"):
         from_row({"machine": "u74", "routines": ["rv-byte", name]})
 
 
