@@ -14,7 +14,6 @@ from pathlib import Path
 
 from breakeven.errors import UserError, near
 from breakeven.files import places
-from breakeven.output.shell import quoted
 
 ENVIRONMENT = "BREAKEVEN_HOME"
 GUEST = "guest.elf"
@@ -110,6 +109,8 @@ def check_harness(own: UserRoutineFile) -> None:
 
     recipe = load_recipe(own.isa)
     if recipe is not None and recipe.harness != own.harness:
+        from breakeven.output.shell import quoted  # most runs do without
+
         again = " ".join(filter(None, ["breakeven add", quoted(own.source), f"--isa {own.isa}", own.options]))
         raise UserError(f"{own.routines[0]} was added to another version of breakeven: add it again ({again})")
 
