@@ -12,9 +12,9 @@ use crate::hart::Hart;
 
 use Second::{Scalar, Vector};
 
-/// The high half of a product of elements.
+/// The high half of a product of elements. That of two of 64 bits without a sign takes all 128 bits, the sign's as well.
 fn high(a: i128, b: i128, sew: u8) -> u64 {
-    ((a * b) >> bits(sew)) as u64
+    (a.wrapping_mul(b) >> bits(sew)) as u64
 }
 
 fn divide(a: u64, b: u64, sew: u8, signed: bool, remainder: bool) -> u64 {
@@ -194,5 +194,15 @@ impl Hart {
         let shape = Shape { vs2: Some(lmul), vs1: None, ..Shape::plain(OpClass::SimdExt, t.lmul) };
         self.vector.crack(f, &shape, breakeven_base::Reg::NONE);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_high_half_of_the_greatest_product_is_right() {
+        let most = i128::from(u64::MAX);
+        assert_eq!(super::high(most, most, 3), u64::MAX - 1);
+        assert_eq!(super::high(-1, most, 3), u64::MAX);
     }
 }
