@@ -146,8 +146,10 @@ impl Names {
     /// A name; one that cannot be read is empty.
     fn text<E>(&mut self, name: Result<&[u8], E>) -> Result<String, EngineError> {
         let name = name.unwrap_or_default();
-        self.left =
-            self.left.checked_sub(name.len()).ok_or_else(|| bad("its names take more than four times its size"))?;
+        self.left = self
+            .left
+            .checked_sub(name.len())
+            .ok_or_else(|| bad("its names take more than 1 MiB and four times its size"))?;
         Ok(String::from_utf8_lossy(name).into_owned())
     }
 }

@@ -42,9 +42,8 @@ pub fn same(one: &[(String, f64)], other: &[(String, f64)]) -> Result<(), TestCa
 }
 
 /// Runs `program` with so many turns of its loop on two cores of `machine`, the second without memoized execution: up to two
-/// cycles exactly, then in slices that may be late, which in short
-/// loops the bus ends, too. With an even number of turns they have caches, with one that four divides a
-/// data cache that holds all. What memoized execution came to.
+/// cycles exactly, then in slices that may be late; in a short loop the bus ends some of them early. With an even number of
+/// turns they have caches, with one that four divides a data cache that holds all. What memoized execution came to.
 pub fn agree<C: Memoized>(
     mut program: Vec<Inst>,
     turns: usize,

@@ -110,7 +110,7 @@ pub struct Platform {
 }
 
 /// How long calls of the guest's may keep the host before the run's observer is asked.
-const LONG: Duration = Duration::from_millis(20);
+const LONGEST_SLICE: Duration = Duration::from_millis(20);
 
 /// The devices' state: what a snapshot keeps beside RAM.
 #[derive(Clone, Debug)]
@@ -168,7 +168,7 @@ impl Platform {
     }
     /// A call of the guest's has been answered.
     fn call_is_over(&mut self) {
-        self.slice_is_over |= self.slice_began.elapsed() >= LONG;
+        self.slice_is_over |= self.slice_began.elapsed() >= LONGEST_SLICE;
     }
 
     /// Puts RAM and devices back to the image that RAM was opened from.
