@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import select
 import sys
+from time import monotonic
 from typing import Any
 
 from breakeven.errors import UserError
@@ -12,10 +14,12 @@ MOST_KEPT = 16 << 20
 
 
 class PassedOn:
-    """A standard stream of ours, by name; every write goes out at once. Raises `UserError` when it cannot."""
+    """A standard stream of ours, by name; every write goes out at once. Raises `UserError` when it cannot, or when
+    nobody has taken it at the time `until` of `time.monotonic`."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, until: float | None = None) -> None:
         self._name = name
+        self._until = until
 
     def write(self, data: bytes) -> None:
         stream: Any = getattr(sys, self._name)
@@ -28,12 +32,21 @@ class PassedOn:
         rest = memoryview(data)
         try:
             while rest:
-                rest = rest[binary.write(rest) or 0 :]
+                rest = rest[binary.write(self._writable(binary, rest)) or 0 :]
         except BrokenPipeError:
             raise
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UserError(f"cannot write the program's output to {what}: {reason}") from None
+
+    def _writable(self, binary: Any, rest: memoryview) -> memoryview:
+        """As much as can be written now, where there is a time limit; else all."""
+        if self._until is None:
+            return rest
+        if not select.select((), (binary,), (), max(0.0, self._until - monotonic()))[1]:
+            raise UserError("the program's output was not taken before --max-seconds had passed: send it to a file")
+        # A pipe that is ready takes so much without waiting.
+        return rest[: select.PIPE_BUF]
 
 
 class Kept:

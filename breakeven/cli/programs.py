@@ -28,6 +28,9 @@ from breakeven.m5.command_line import OPTIONS
 from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
 
+#: bytes of standard input that a program is given
+MOST_INPUT = 256 << 20
+
 
 @app.command("exec", short_help="Run any bare-metal ELF or static Linux program; exits with its exit code.")
 def exec_(
@@ -104,8 +107,9 @@ def exec_(
             "a bare-metal ELF takes no arguments, no directory and no environment; run a Linux program with --linux"
         )
     both = bytearray()
-    out: Any = Kept(both) if json else PassedOn("stdout")
-    err: Any = out if join_output else Kept(both) if json else PassedOn("stderr")
+    until = monotonic() + max_seconds if max_seconds else None
+    out: Any = Kept(both) if json else PassedOn("stdout", until)
+    err: Any = out if join_output else Kept(both) if json else PassedOn("stderr", until)
     guest = engine.Machine(text, program, readfile=data, init_param=init_param, stdout=out, stderr=err, **given)
     if trace:
         guest.trace(trace.file, debug_start, debug_end, trace.limit)
@@ -195,7 +199,9 @@ def _process(
             raise UserError(f"--env {variable!r} is not NAME=VALUE")
         environment[name] = value
     # A terminal's input cannot be had before the run.
-    stdin = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+    stdin = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(stdin) > MOST_INPUT:
+        raise UserError(f"standard input has more than the {MOST_INPUT >> 20} MiB that a program is given: use a file")
     text = m5.canonical(emulated(description, command, environment))
     return text, {"stdin": stdin, "directory": str(directory) if directory else None, "writable": writable}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from breakeven import points as pt
+from breakeven.errors import printable
 from breakeven.points.table import DESCRIBED
 from breakeven.points.table import frame as frame_of
 from breakeven.store.database import Store
@@ -44,7 +45,7 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
         records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
         results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
         if len(whole):
-            table = frame_of(context.machine, {}, records, results)
+            table = frame_of(printable(context.machine), {}, records, results)
             # What a sweep's table says only where it is not the default: all that tells two points apart.
             more = {column: records[column].astype("i8") for column in DESCRIBED}
             frames.append(table.assign(**more, **context.identity._asdict()))

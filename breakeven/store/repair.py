@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -38,9 +39,12 @@ def repair(path: Path) -> Repaired:
         )
     with suppress(UserError):
         Store(path).close()  # of an earlier layout: its rows get checksums, where that goes
-    fresh = path.with_name(f"{path.name}.repaired")
-    for name in _files(fresh):
-        name.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"{path.name}.repair-", dir=path.parent) as folder:
+        return _repaired(path, Path(folder) / path.name)
+
+
+def _repaired(path: Path, fresh: Path) -> Repaired:
+    """`repair`, by way of a store that is made at `fresh`."""
     kept = lost = unreadable = 0
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as db:

@@ -101,9 +101,11 @@ def read_table(path: Path) -> pd.DataFrame:
         raise UserError(f"cannot read {str(path)!r}: the name must end in {', '.join(FORMATS)}")
     try:
         if path.suffix == ".csv":
-            table = pd.read_csv(path, low_memory=False)
+            # Names stay text: a routine may be called 123 or NA.
+            names = dict.fromkeys(_TEXTS, str)
+            table = pd.read_csv(path, low_memory=False, dtype=names, keep_default_na=False, na_values=[""])
         elif path.suffix == ".json":
-            table = pd.read_json(path, orient="records")
+            table = pd.read_json(path, orient="records", dtype=dict.fromkeys(_TEXTS, "str"))
         else:
             table = _parquet(path)
     except OSError as error:

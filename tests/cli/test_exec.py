@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
@@ -35,10 +36,10 @@ def busybox() -> str:
 def run(busybox, monkeypatch, capfdbinary):
     """Runs an applet in this process: exit status, output, errors."""
 
-    def run_(*words: str, options: tuple[str, ...] = (), machine: str = "x86_atomic"):
+    def run_(*words: str, options: tuple[str, ...] = (), machine: str = "x86_atomic", stdin: TextIO | None = None):
         command = ["breakeven", "exec", "--linux", "-m", machine, *options, busybox, "--", *words]
         monkeypatch.setattr(sys, "argv", command)
-        monkeypatch.setattr(sys, "stdin", None)
+        monkeypatch.setattr(sys, "stdin", stdin)
         with pytest.raises(SystemExit) as end:
             cli.main()
         return end.value.code, *capfdbinary.readouterr()
@@ -91,6 +92,23 @@ def test_an_interrupted_program_keeps_its_output_and_its_warnings(run):
 def test_limits_of_this_computers_clock(run):
     status, out, err = run("sh", "-c", "echo begun; while :; do :; done", options=("--max-seconds", "0.3"))
     assert (status, out) == (124, b"begun\n") and b"host time limit reached" in err
+
+
+def test_output_that_nobody_takes_ends_with_the_time(busybox):
+    command = [sys.executable, "-m", "breakeven", "exec", "--linux", "-m", "x86_atomic", "--max-seconds", "1", busybox]
+    with subprocess.Popen(
+        [*command, "--", "yes"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.wait(60) == 1 and process.stderr is not None
+        assert b"output was not taken before --max-seconds had passed" in process.stderr.read()
+
+
+def test_more_input_than_a_program_is_given_is_a_sentence(run, monkeypatch, tmp_path):
+    (tmp_path / "long").write_bytes(bytes(101))
+    monkeypatch.setattr("breakeven.cli.programs.MOST_INPUT", 100)
+    with (tmp_path / "long").open() as long:
+        status, _, err = run("cat", stdin=long)
+    assert status == 1 and b"standard input has more than the 0 MiB that a program is given" in err
 
 
 def test_environment_clock_and_number_of_files(run, tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,6 +40,17 @@ def test_the_explorers_process_takes_none(evil: Path) -> None:
     finally:
         worker.close()
     assert found["isa"] == "riscv" and evil.read_text() == ""
+
+
+@pytest.mark.slow
+def test_figures_follow_no_settings_of_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text("lines.linewidth: 40\n")
+    drawn = "import breakeven.output.plots, matplotlib; print(matplotlib.rcParams['lines.linewidth'])"
+    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", drawn], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "1.5\n"), done.stderr
 
 
 def test_there_is_one_way_to_start_a_python() -> None:

@@ -167,6 +167,14 @@ def test_a_table_that_is_no_product_has_no_command(tmp_path: Path) -> None:
     assert read_part(tmp_path / "t.csv").command == ""
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+@pytest.mark.parametrize("name", ["123", "NA", "null", "1e5"])
+def test_a_routine_may_be_called_as_a_number(tmp_path: Path, suffix: str, name: str) -> None:
+    path = tmp_path / f"t{suffix}"
+    write_table(table(routine=name), path)
+    assert set(read_part(path).table["routine"]) == {name}
+
+
 def test_a_host_is_no_machine_of_ours(tmp_path: Path) -> None:
     table(machine="native").to_csv(tmp_path / "t.csv", index=False)
     part = read_part(tmp_path / "t.csv")

@@ -288,6 +288,21 @@ def test_repair_does_not_blame_a_store_that_cannot_be_written(whole: bytes, tmp_
     assert [each.name for each in tmp_path.iterdir()] == ["points.sqlite"] and path.read_bytes() == whole
 
 
+def test_repair_leaves_files_beside_the_store(whole: bytes, tmp_path: Path) -> None:
+    path, mine = tmp_path / "points.sqlite", tmp_path / "points.sqlite.repaired"
+    path.write_bytes(whole)
+    mine.write_text("my notes\n")
+    repair(path)
+    assert mine.read_text() == "my notes\n"
+    assert sorted(each.name for each in tmp_path.iterdir()) == [path.name, f"{path.name}.damaged", mine.name]
+
+
+def test_a_name_that_steers_a_terminal_is_escaped_in_tables(tmp_path: Path) -> None:
+    with Store(tmp_path / "points.sqlite") as store:
+        run_sweep(spec([1], machine="m\x1b[2J"), StoredEngine(Storable(cycles), store))
+        assert set(frame(store)["machine"]) == {r"m\x1b[2J"}
+
+
 def test_repair_keeps_what_is_whole(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)

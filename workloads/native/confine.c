@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@
 
 /* What a static C program does as it starts and ends, and what the harness does (native.c). */
 static const unsigned short allowed[] = {
-    SYS_execve, SYS_exit, SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_madvise, SYS_set_tid_address,
+    SYS_execve, SYS_exit, SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_set_tid_address,
     SYS_set_robust_list, SYS_rseq, SYS_getrandom, SYS_read, SYS_write, SYS_lseek, SYS_close, SYS_fstat, SYS_newfstatat,
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_clock_gettime, SYS_futex,
 #ifdef __riscv
@@ -44,6 +45,9 @@ static const struct {
 } conditional[] = {
     {SYS_sched_setaffinity, 0, 0},  /* pins itself, no other process */
     {SYS_fcntl, 1, F_GETFL},        /* how a file is open */
+    /* As root, other advice can take a page of the host's memory out of use. */
+    {SYS_madvise, 2, MADV_DONTNEED},
+    {SYS_madvise, 2, MADV_NOHUGEPAGE},
 };
 enum { ALLOWED = sizeof allowed / sizeof *allowed, CONDITIONAL = sizeof conditional / sizeof *conditional };
 
