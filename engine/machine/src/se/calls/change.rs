@@ -156,16 +156,36 @@ impl Call<'_> {
             return Err(ENOENT);
         }
         let target = path_of(&target).to_owned();
-        self.check_link(self.depth(&place)?, &target)?;
-        self.make(fd, path, |dir, path| dir.symlink(&target, path))
+        let out = leads_out(self.depth(&place)?, &target) || self.leads_out_by_others(&place, &target);
+        self.refuse_link(out, &target)?;
+        self.make(fd, path, |dir, path| dir.symlink(&target, path))?;
+        // Another process may have moved its directory meanwhile.
+        if self.depth(&place).is_ok_and(|depth| leads_out(depth, &target)) {
+            self.writable()?.remove_file(&place)?;
+            return self.refuse_link(true, &target).map(|()| 0);
+        }
+        Ok(0)
     }
 
-    fn check_link(&mut self, depth: usize, target: &Path) -> Result<(), Errno> {
-        if !leads_out(depth, target) {
+    fn refuse_link(&mut self, out: bool, target: &Path) -> Result<(), Errno> {
+        if !out {
             return Ok(());
         }
-        self.p.warn(format!("a symbolic link to {} would lead out of the directory: EPERM", target.display()));
+        self.p.warn(format!("a symbolic link to {target:?} would lead out of the directory: EPERM"));
         Err(EPERM)
+    }
+
+    /// Whether a symbolic link at `place` to `target` would lead out of the directory by way of a link that does so already:
+    /// of the user's, whom nothing holds there.
+    fn leads_out_by_others(&self, place: &Path, target: &Path) -> bool {
+        let Some(root) = &self.p.files.root else { return false };
+        let led = place.parent().unwrap_or(Path::new("")).join(target);
+        // What is missing of it, may come later: the longest part that is there decides.
+        let there = led.ancestors().find_map(|part| match root.dir.canonicalize(here(part)) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => None,
+            found => Some(found),
+        });
+        matches!(there, Some(Err(e)) if e.raw_os_error().is_none())
     }
 
     /// How many directories below the allowed one a path's last component lies, without symbolic links on the way.
@@ -175,8 +195,8 @@ impl Call<'_> {
         Ok(parent.components().filter(|part| matches!(part, Component::Normal(_))).count())
     }
 
-    /// Refuses to put what is at `old` to `new` where that has a symbolic link lead out that does not do so yet: itself, or
-    /// one below a directory.
+    /// Refuses to put what is at `old` to `new` where a symbolic link leads out, there or already here: itself, or one below a
+    /// directory. A link that leads out is the user's, and other links may be waiting for it at the new place.
     fn check_links(&mut self, old: &Path, new: &Path) -> Result<(), Errno> {
         let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
         let (from, to) = (self.depth(old)?, self.depth(new)?);
@@ -186,16 +206,14 @@ impl Call<'_> {
             let kind = root.dir.symlink_metadata(&path)?.file_type();
             if kind.is_symlink() {
                 links.push((below, root.dir.read_link_contents(&path)?));
-            } else if kind.is_dir() && to < from {
+            } else if kind.is_dir() {
                 for entry in root.dir.read_dir(&path)? {
                     open.push((path.join(entry?.file_name()), below + 1));
                 }
             }
         }
         for (below, target) in links {
-            if !leads_out(from + below, &target) {
-                self.check_link(to + below, &target)?;
-            }
+            self.refuse_link(leads_out(from.min(to) + below, &target), &target)?;
         }
         Ok(())
     }

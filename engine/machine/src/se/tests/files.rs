@@ -182,6 +182,35 @@ fn no_sequence_of_calls_leaves_a_link_that_leads_out() {
 }
 
 #[test]
+fn no_link_leads_out_by_way_of_one_of_the_users() {
+    let (mut r, dir) = Rig::in_directory("users-links", true);
+    let inside = dir.join("inside");
+    fs::create_dir(inside.join("d")).expect("made");
+    for at in ["theirs", "d/theirs"] {
+        std::os::unix::fs::symlink("/", inside.join(at)).expect("made");
+    }
+    let mut two = |call: &str, a: &str, b: &str| {
+        r.put(TEXT, &[a.as_bytes(), b"\0", b.as_bytes(), b"\0"].concat());
+        let (a, b) = (TEXT, TEXT + a.len() as u64 + 1);
+        match call {
+            "symlinkat" => r.call(call, &[a, HERE, b]),
+            _ => r.call(call, &[HERE, a, HERE, b, 0]),
+        }
+    };
+    let refused = error(libc::EPERM);
+    for target in ["theirs", "theirs/etc", "theirs/none/none", "d/theirs/etc"] {
+        assert_eq!(two("symlinkat", target, "s"), refused, "{target}");
+    }
+    // What is not there yet may come, but no link that leads out comes there.
+    assert_eq!(two("symlinkat", "later/etc", "s"), 0);
+    assert_eq!(two("symlinkat", "e/theirs/etc", "t"), 0);
+    for (call, from, to) in [("renameat2", "theirs", "later"), ("renameat2", "d", "e"), ("linkat", "theirs", "later")] {
+        assert_eq!(two(call, from, to), refused, "{call} of {from}");
+    }
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
 fn names_rights_and_lengths_change_inside_the_directory_only() {
     let (mut r, dir) = Rig::in_directory("changes", true);
     let inside = dir.join("inside");
