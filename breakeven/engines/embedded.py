@@ -34,6 +34,8 @@ class EmbeddedSession:
         self.machine = machine
         self.machine_hash = resolved.hash
         program = guest_elf(resolved.isa, elf)
+        if elf is None:
+            _check_memory(resolved)
         self._routines = _routines_on(resolved.description, program)
         self._watch = watch
         self._sweep = engine.Sweep(resolved.text, program, watch)
@@ -89,6 +91,22 @@ class EmbeddedEngine(Engine):
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
         return EmbeddedSession(machine, self.elf, self._watch)
+
+
+#: bytes of memory that breakeven's guests lay their buffers out in (docs/guests.md)
+GUEST_MEMORY = 512 << 20
+
+
+def _check_memory(machine: Machine) -> None:
+    """Raises `UserError` for a machine whose memory is too small for breakeven's guests."""
+    for item in machine.description["objects"]:
+        for each in item["params"].get("mem_ranges", ()) if item["type"] == "System" else ():
+            size = each["end"] - each["start"]
+            if size < GUEST_MEMORY:
+                raise UserError(
+                    f"the machine has {size / (1 << 20):g} MiB of memory, and the guests need {GUEST_MEMORY >> 20}: "
+                    f'say board_range("{GUEST_MEMORY >> 20}MiB")'
+                )
 
 
 def routines_in(machine: Machine, elf: Path | None = None) -> list[Routine]:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from breakeven import api
 from breakeven.config.describe import describe
 from breakeven.config.errors import OverrideError
 from breakeven.config.provenance import ASSUMED, CALIBRATED, SOURCED, Provenance
+from breakeven.errors import UserError
 from breakeven.files.data import DataNotFound, find_data
 from breakeven.machine.presets import MachineError, describe_machine, find_machine, list_presets, load_machine
 from breakeven.machine.sources import Sources
@@ -288,3 +290,8 @@ def test_the_documented_example_is_a_machine(tmp_path: Path) -> None:
     assert params(description, "system.cpu.icache")["size"] == 16384
     assert params(description, "system.clk_domain")["clock"] == [2000]
     assert params(description, "system.cpu.misaligned")["line_cross_load"] == 3
+    pytest.importorskip("breakeven._engine")
+    assert api.run("rv-word", size=64, machine=str(tmp_path / "mycpu.py"), store=False).ok
+    (tmp_path / "small.py").write_text(example.replace('"512MiB"', '"64MiB"').replace("mycpu", "small"))
+    with pytest.raises(UserError, match="the machine has 64 MiB of memory, and the guests need 512"):
+        api.run("rv-word", size=64, machine=str(tmp_path / "small.py"), store=False)
