@@ -70,8 +70,10 @@ pub trait Bus {
         const ENOSYS: u64 = 38;
         SyscallDone { ret: Some(ENOSYS.wrapping_neg()), bases: call.bases, stale: false, effect: SysEffect::None }
     }
-    /// Whether the host has worked so long on calls of the guest's that whoever observes the run is to be asked now: how long
-    /// calls take is not to be told from instructions.
+    /// The host has worked on one instruction for as long as on thousands of others.
+    fn worked_long(&mut self) {}
+    /// Whether the host has worked so long on calls of the guest's and on long instructions that whoever observes the run is
+    /// to be asked now: how long those take is not to be told from instructions.
     fn slice_is_over(&self) -> bool {
         false
     }

@@ -61,7 +61,7 @@ impl Core {
     /// is how soon a run ends that nobody wants any more. In a loop's steady state, which is fast, it is asked later.
     pub fn slice(&self) -> Budget {
         let (max_insts, max_cycles) = match self {
-            Core::Atomic(_) => (1 << 19, 1 << 23),
+            Core::Atomic(_) => (1 << 19, 1 << 20),
             Core::Timing(_) => (1 << 15, 1 << 20),
             Core::Minor(_) => (1 << 14, 1 << 17),
             Core::O3(_) => (3 << 12, 3 << 15),

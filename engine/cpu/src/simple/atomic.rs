@@ -49,7 +49,8 @@ impl AtomicSimple {
             if done > 0 {
                 self.progress = Progress::default();
             }
-            if done == chunk {
+            // With a slice over before its end, as well: what the fast path left is not known to be for `step`.
+            if done == chunk || ctx.bus.slice_is_over() {
                 continue;
             }
             match ctx.fe.step(ctx.bus, self.now(), &mut step) {

@@ -349,6 +349,7 @@ impl FrontEnd for X86FrontEnd {
                     }
                     inst = decoded.as_ref().map_or_else(|| self.code.page(self.slot).at(pc), |(i, _)| i);
                 }
+                let was_repeated = inst.has(InstFlags::REP | InstFlags::REPNE);
                 match exec(&mut self.cpu, bus, &now, inst) {
                     Ok(next) => self.cpu.set_rip(next),
                     Err(_) => break 'pages,
@@ -357,6 +358,9 @@ impl FrontEnd for X86FrontEnd {
                     break 'pages;
                 }
                 done += 1;
+                if was_repeated && bus.slice_is_over() {
+                    break 'pages;
+                }
                 if self.cpu.xlat.code_stale {
                     self.after_cold();
                     break;

@@ -184,6 +184,8 @@ pub(crate) struct Outcome {
     pub taken: bool,
     /// The last step of a repeated string instruction.
     pub string: StringStep,
+    /// Turns of the fast path's string instructions since the bus was last told.
+    pub turns: u32,
     /// Its effect outside the hart; `step` takes it.
     pub effect: SysEffect,
 }
@@ -196,6 +198,7 @@ impl Default for Outcome {
             nrefs: 0,
             taken: false,
             string: StringStep::default(),
+            turns: 0,
             effect: SysEffect::None,
         }
     }

@@ -166,7 +166,7 @@ impl Platform {
     pub(crate) fn begin_slice(&mut self) {
         (self.slice_began, self.slice_is_over) = (Instant::now(), false);
     }
-    /// A call of the guest's has been answered.
+    /// A call of the guest's has been answered, or a long instruction executed.
     fn call_is_over(&mut self) {
         self.slice_is_over |= self.slice_began.elapsed() >= LONGEST_SLICE;
     }
@@ -334,6 +334,9 @@ impl Bus for Platform {
         done
     }
     #[inline]
+    fn worked_long(&mut self) {
+        self.call_is_over();
+    }
     fn slice_is_over(&self) -> bool {
         self.slice_is_over
     }

@@ -15,8 +15,10 @@ use crate::mmu::{Access, PAGE};
 use crate::rep::{join, Job, Run};
 use crate::simd::V;
 
-/// Most elements that the fast path does before it returns to its caller.
+/// Most elements, or pages at once, that the fast path does before it returns to its caller.
 const FAST_ELEMENTS: u64 = 1 << 16;
+/// So many of them, of one instruction or of several, take as long as thousands of other instructions.
+const LONG: u32 = 1 << 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StringOp {
@@ -75,6 +77,11 @@ impl<B: Bus> Exec<'_, B> {
             iterations += 1;
             let left = self.reg(RCX as u8) & m;
             let done = if matches!(w, StringOp::Movs | StringOp::Stos) { self.bulk(w, left)? } else { 0 };
+            self.cpu.outcome.turns += 1;
+            if self.cpu.outcome.turns >= LONG {
+                self.cpu.outcome.turns = 0;
+                self.bus.worked_long();
+            }
             if done > 0 {
                 self.advance(w, done);
             } else if self.counted_element(w, left)? {

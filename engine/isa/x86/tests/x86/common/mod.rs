@@ -15,11 +15,13 @@ pub struct TestBus {
     pub ram: PhysMem,
     pub pseudo: Vec<(u8, [u64; 6])>,
     pub printed: Vec<u8>,
+    /// Long work that has been told.
+    pub worked: u32,
 }
 
 impl TestBus {
     pub fn new(bytes: u64) -> TestBus {
-        TestBus { ram: PhysMem::new(0, bytes).expect("maps"), pseudo: Vec::new(), printed: Vec::new() }
+        TestBus { ram: PhysMem::new(0, bytes).expect("maps"), pseudo: Vec::new(), printed: Vec::new(), worked: 0 }
     }
 }
 
@@ -49,6 +51,13 @@ impl Bus for TestBus {
     }
     fn is_uncacheable(&self, _paddr: u64) -> bool {
         false
+    }
+    /// An impatient observer.
+    fn worked_long(&mut self) {
+        self.worked += 1;
+    }
+    fn slice_is_over(&self) -> bool {
+        self.worked > 0
     }
     fn irq_deadline(&self) -> Tick {
         Tick::MAX

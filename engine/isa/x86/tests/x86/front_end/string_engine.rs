@@ -1,7 +1,7 @@
 //! The string engine: which mode takes an instruction, what its steps charge, and that memory comes out right.
 
-use crate::common::{assemble, Machine, CODE};
-use breakeven_base::{MemKind, UopFlags};
+use crate::common::{assemble, now, Machine, CODE};
+use breakeven_base::{FrontEnd, MemKind, UopFlags};
 use breakeven_x86::{Pace, RepConfig, StringMode, X86Config};
 
 const SRC: u64 = 0x40_0000;
@@ -151,4 +151,25 @@ fn refuses_engines_that_cannot_be() {
     {
         assert!(X86Config { rep: one(mode), ..X86Config::default() }.check().is_err());
     }
+}
+
+/// Instructions that each move pages may take as long as thousands of others: the bus is told, and the fast path comes back
+/// behind the one that has made its observer wait.
+#[test]
+fn the_fast_path_comes_back_after_long_string_instructions() {
+    const BYTES: u64 = 64 * 4096;
+    let mut m = Machine::with(&X86Config::default());
+    // Again and again: mov ecx, BYTES; mov edi, DST; rep stosb; jmp to the first.
+    let mut code = vec![0xb9];
+    code.extend((BYTES as u32).to_le_bytes());
+    code.push(0xbf);
+    code.extend((DST as u32).to_le_bytes());
+    code.extend([0xf3, 0xaa, 0xeb, 0xf2]);
+    m.code(CODE, &code);
+    for instructions in [15, 16, 16] {
+        assert_eq!(m.fe.run_fast(&mut m.bus, now(false), 1 << 20), instructions);
+        assert_eq!((m.bus.worked, m.fe.gpr(1)), (1, 0), "behind a whole one");
+        m.bus.worked = 0;
+    }
+    assert_eq!(m.bus.ram.slice(DST, BYTES).map(|bytes| bytes.iter().all(|b| *b == m.fe.gpr(0) as u8)), Some(true));
 }
