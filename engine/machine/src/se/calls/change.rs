@@ -171,7 +171,8 @@ impl Call<'_> {
         if !out {
             return Ok(());
         }
-        self.p.warn(format!("a symbolic link to {target:?} would lead out of the directory: EPERM"));
+        let target = target.display().to_string();
+        self.p.warn(format!("a symbolic link to {} would lead out of the directory: EPERM", target.escape_debug()));
         Err(EPERM)
     }
 
