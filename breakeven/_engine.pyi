@@ -135,8 +135,15 @@ class Machine:
 class Sweep:
     """A guest that has booted up to its first readfile: every point starts from there."""
 
-    def __new__(cls, description: str, elf: bytes, on_progress: Callable[[], object] | None = None) -> Sweep:
-        """Boots the guest. `on_progress()` every few milliseconds; what it raises ends the boot."""
+    def __new__(
+        cls,
+        description: str,
+        elf: bytes,
+        on_progress: Callable[[], object] | None = None,
+        detailed_everything: bool = False,
+    ) -> Sweep:
+        """Boots the guest. `on_progress()` every few milliseconds; what it raises ends the boot.
+        `detailed_everything`: what the guest does between its work items is simulated in detail, too."""
 
     def run(
         self,

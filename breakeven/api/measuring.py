@@ -54,7 +54,8 @@ def run(
 ) -> PointResult:
     """One point: its cycles and whether its output was right.
 
-    `engine`: ``"embedded"``, ``"native"`` (this host's processor, whatever `machine` says) or ``"gem5"``. `trace`: a
+    `engine`: ``"embedded"``, ``"detailed"`` (what is not measured is simulated in detail, too), ``"native"`` (this
+    host's processor, whatever `machine` says) or ``"gem5"``. `trace`: a
     file for the micro-ops of the measurement that the median comes from, in gem5's O3PipeView format, of at most
     `trace_limit` bytes; nothing is taken from the store then. `trust_native`: a routine that you have added may run
     its code on this host. `options`: how it is measured, as of the command.

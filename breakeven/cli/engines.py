@@ -8,10 +8,15 @@ from typing import Annotated, Any
 import typer
 
 EngineOption = Annotated[
-    str, typer.Option("--engine", help="embedded (the simulator), native (this host), gem5 (a real one, $GEM5).")
+    str,
+    typer.Option(
+        "--engine",
+        help="embedded (the simulator), detailed (the same, in detail outside measurements, too), native (this host), "
+        "gem5 (a real one, $GEM5).",
+    ),
 ]
 EnginesOption = Annotated[
-    str, typer.Option("--engine", help="embedded, native (this host), gem5; several: embedded,native.")
+    str, typer.Option("--engine", help="embedded, detailed, native (this host), gem5; several: embedded,native.")
 ]
 TrustNativeOption = Annotated[
     bool, typer.Option("--trust-native", help="With --engine native: the code of routines that you have added may run.")

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 class EmbeddedSession:
     """A session on the simulator inside this process."""
 
-    def __init__(self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None,
+        detailed: bool = False,
+    ) -> None:  # fmt: skip
         engine = load_engine()
         resolved = resolve(machine)
         self.machine = machine
@@ -38,7 +41,7 @@ class EmbeddedSession:
             _check_memory(resolved)
         self._routines = _routines_on(resolved.description, program)
         self._watch = watch
-        self._sweep = engine.Sweep(resolved.text, program, watch)
+        self._sweep = engine.Sweep(resolved.text, program, watch, detailed_everything=detailed)
 
     def routines(self) -> list[Routine]:
         return self._routines
@@ -63,12 +66,16 @@ class EmbeddedEngine(Engine):
     """The simulator inside this process. `elf`: a guest of the user's own instead of breakeven's.
 
     `watch`: called every few milliseconds while a guest boots or a measurement is looked into; what it raises ends
-    that.
+    that. `detailed`: what is not measured is simulated in detail, too, as in a real gem5, instead of being executed
+    functionally.
     """
 
-    def __init__(self, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, elf: Path | None = None, watch: Callable[[], None] | None = None, detailed: bool = False
+    ) -> None:
         self.elf = elf
         self._watch = watch
+        self._detailed = detailed
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         resolved = resolve(machine)
@@ -83,14 +90,17 @@ class EmbeddedEngine(Engine):
 
     def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
         resolved = resolve(machine)
-        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf)).hexdigest()
-        return Identity(load_engine().fingerprint, resolved.hash, guest), resolved.text
+        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf))
+        if self._detailed:
+            # Other numbers than without, of the same engine, machine and guest.
+            guest.update(b"detailed")
+        return Identity(load_engine().fingerprint, resolved.hash, guest.hexdigest()), resolved.text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
         return routines_in(resolve(machine), self.elf)
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
-        return EmbeddedSession(machine, self.elf, self._watch)
+        return EmbeddedSession(machine, self.elf, self._watch, self._detailed)
 
 
 #: bytes of memory that breakeven's guests lay their buffers out in (docs/guests.md)

@@ -36,19 +36,22 @@ def open_named(
         with _stored(Gem5Engine, guest, store, no_store, durable) as engine:
             yield engine
     else:
-        with open_engine(guest, store, no_store, scheduler, durable) as engine:
+        detailed = name == "detailed"
+        if detailed and scheduler:
+            raise UserError("--engine detailed runs on this machine only: leave --scheduler out")
+        with open_engine(guest, store, no_store, scheduler, durable, detailed=detailed) as engine:
             yield engine
 
 
 @contextmanager
 def open_engine(
     guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None, durable: bool = True,
-    watch: Callable[[], None] | None = None,
+    watch: Callable[[], None] | None = None, detailed: bool = False,
 ) -> Iterator[Any]:  # fmt: skip
     """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted.
 
     Without `guest`, routines that the user has added are there as well. `durable`: of `Store`.
-    `watch`: of `EmbeddedEngine`.
+    `watch`, `detailed`: of `EmbeddedEngine`.
     """
     from breakeven.engines.embedded import EmbeddedEngine
 
@@ -58,7 +61,7 @@ def open_engine(
 
         def make(elf: Path | None) -> Any:
             if not scheduler:
-                return EmbeddedEngine(elf, watch)
+                return EmbeddedEngine(elf, watch, detailed)
             from breakeven.engines.dask import DaskEngine
 
             return stack.enter_context(DaskEngine(scheduler, elf))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from breakeven.points.record import Point
     from breakeven.sweeps.spec import SweepSpec
 
-ENGINES = ("embedded", "native", "gem5")
+ENGINES = ("embedded", "detailed", "native", "gem5")
 
 
 def engine_names(text: str, most: int = len(ENGINES)) -> list[str]:

@@ -122,7 +122,7 @@ def test_results_draw_themselves_and_are_short(tmp_path) -> None:
     surface = breakeven.surface("rv-byte", "rv-word", {"cpu.executeBranchDelay": [1, 2]}, sizes="1..16", **where)
     for name, drawn in (("found.svg", found), ("compared.png", compared), ("surface.pdf", surface)):
         assert drawn.plot(tmp_path / name).stat().st_size > 1000
-    tuned = breakeven.tune("rv-byte", "rv-word", sizes="1..16", src=0, branches=0, machine="minor", repetitions=3)
+    tuned = breakeven.tune("rv-byte", "rv-word", sizes="1..16", src=0, branches=0, machine="minor")
     where["machine"] = "u74"
     moved = breakeven.sensitivity("rv-byte", "rv-word", sizes="1..16", top=1, match="calibrated", **where)
     for short in (found, compared, surface, tuned, moved):

@@ -186,15 +186,15 @@ def test_the_guest_reports_the_later_median(routine, machine):
 
 
 def test_every_verb_measures_such_a_point_again(breakeven):
-    """One that learns at the 11th measurement, by the engine itself."""
+    """One that learns after the 11th measurement, by the engine itself."""
     words = ("rv-copy-user-2021", "-m", "u74", "--src", "3", "--json", "--no-store")
-    point = json.loads(breakeven("run", *words, "-n", "24").stdout)
+    point = json.loads(breakeven("run", *words, "-n", "72").stdout)
     assert (point["repetitions"], point["converged"]) == (85, True)
-    told = json.loads(breakeven("explain", *words[:-1], "-n", "24").stdout)["points"][0]
+    told = json.loads(breakeven("explain", *words[:-1], "-n", "72").stdout)["points"][0]
     assert (told["repetitions"], told["cycles_median"]) == (85, point["cycles"])
-    row = json.loads(breakeven("sweep", *words, "-n", "16,24").stdout)["rows"][1]
+    row = json.loads(breakeven("sweep", *words, "-n", "16,72").stdout)["rows"][1]
     assert (row["repetitions"], row["cycles_median"]) == (85, point["cycles"])
-    asked = json.loads(breakeven("run", *words, "-n", "24", "--repetitions", "21").stdout)
+    asked = json.loads(breakeven("run", *words, "-n", "72", "--repetitions", "21").stdout)
     assert (asked["repetitions"], asked["converged"]) == (21, False) and asked["cycles"] > point["cycles"]
 
 

@@ -166,16 +166,18 @@ def test_a_pattern_chooses_the_values_and_the_answer_is_not_kept(fake, tmp_path)
         sensitivity(spec, fake(model), match="nonsense")
 
 
+#: it moves the break-even of these
+MOVING = "cpu.branchPred.indirectBranchPred.indirectSets"
 REAL = ["rv-byte", "rv-word", "--sizes", "1..64", "--no-store", "--json"]
 
 
 def test_what_it_says_of_a_moved_value_is_what_find_says_with_it_set_when_moved(in_process):
     """On the real engine."""
-    status, out, _ = in_process("sensitivity", *REAL, "--match", DELAY)
+    status, out, _ = in_process("sensitivity", *REAL, "--match", MOVING)
     (effect,) = json.loads(out)["effects"]
-    assert status == 0 and effect["parameter"]["path"] == DELAY
+    assert status == 0 and effect["parameter"]["path"] == MOVING
     (moved,) = effect["variations"]
-    found = json.loads(in_process("find", *REAL, "--set", f"{DELAY}={moved['value']}")[1])["break_even"]
+    found = json.loads(in_process("find", *REAL, "--set", f"{MOVING}={moved['value']}")[1])["break_even"]
     assert {name: found[name] for name in ("stays", "first", "stays_lower")} == {
         name: moved["break_even"][name] for name in ("stays", "first", "stays_lower")
     }

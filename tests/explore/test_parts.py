@@ -481,8 +481,8 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
     monkeypatch.setattr(simulate, "KEPT", 1)
     simulator = simulate.Simulator(tmp_path / "store.sqlite")
     settings = [["cpu.executeBranchDelay=3"], ["cpu.executeBranchDelay=4"]]
-    question = (["rv-word"], [(8, 0, 0), (16, 0, 0), (24, 0, 0)], "warm", "latency")
-    longer = (["rv-word"], [(size, 3, 0) for size in range(400, 800, 50)], "warm", "latency")
+    question = (["rv-byte"], [(8, 0, 0), (16, 0, 0), (24, 0, 0)], "warm", "latency")
+    longer = (["rv-byte"], [(size, 3, 0) for size in range(400, 800, 50)], "warm", "latency")
     simulator.ahead("u74", settings[0], *question)
     assert len(booted) == 1 and simulator._engine.simulated == 3
     ahead = simulator.points("u74", settings[0], *question)["rows"]
@@ -514,7 +514,7 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
         simulator.points("u74", idle, *question)
     assert len(booted) == 3 and simulator._engine.simulated == 14
     with pytest.raises(UserError):
-        simulator.points("u74", idle, ["rv-word", "rv-csum-byte"], [(8, 0, 0)], "warm", "latency")
+        simulator.points("u74", idle, ["rv-byte", "rv-csum-byte"], [(8, 0, 0)], "warm", "latency")
     simulator.close()
 
 

@@ -26,6 +26,10 @@ enum { FAIL_POINTS_FILE = 1, FAIL_POINTS_SHORT = 2, FAIL_TRAP_IN_HARNESS = 3, FA
 u64 arch_readfile(void *buffer, u64 length, u64 offset);
 u64 arch_writefile(const void *buffer, u64 length, u64 offset, const char *name);
 _Noreturn void arch_exit(void);
+/* What is measured begins and ends: breakeven's engine simulates in detail what lies between, and executes the rest
+   functionally. A real gem5 takes no notice. */
+void arch_work_begin(void);
+void arch_work_end(void);
 _Noreturn void arch_fail(u64 code);
 
 /* Buffers: where page 0 lies, and which bytes [first, last) of it are mapped during this point: at once, or

@@ -18,6 +18,7 @@ static int header_is_ours(void) {
 }
 
 _Noreturn void guest_main(void) {
+    arch_work_end();
     point_rehearse();
     if (arch_readfile(&header, sizeof header, 0) != sizeof header || !header_is_ours())
         arch_fail(FAIL_POINTS_FILE);

@@ -462,6 +462,7 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
     struct job jobs[2];
     u64 damage = 0, each = plan.interleaved ? 2 : 1;
     measured_jobs(jobs);
+    arch_work_begin();
     measure_overhead(&overhead);
     r->overhead = overhead.cycles;
     for (u32 i = 0; i < p->warmup; i++) {
@@ -476,12 +477,17 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
 #endif
     stats_start(&stats, p->repetitions);
     for (u32 i = 0; i < p->repetitions && !is_packets(p); i++) {
-        chill(p);
+        if (p->cache_state != WARM || p->flags & POINT_UNTOUCHED_SOURCE) {
+            arch_work_end();
+            chill(p);
+            arch_work_begin();
+        }
         enter();
         damage |= arch_measure(jobs, plan.calls, &s, plan.interleaved);
         leave();
         stats_add(&stats, less(s.cycles, overhead.cycles), less(s.instructions, overhead.instructions));
     }
+    arch_work_end();
     LATER_ONLY(plan.made += p->warmup + (u64)p->repetitions * plan.calls;)
     if (damage)
         return fail(r, DAMAGE, DAMAGED_REGISTERS | damage);

@@ -325,3 +325,6 @@ int main(int argc, char **argv) {
            counter.name);
     return 0;
 }
+
+void arch_work_begin(void) {}
+void arch_work_end(void) {}

@@ -23,3 +23,17 @@ arch_fail:
     li a0, 0
     .word (0x22 << 25) | 0x7b            /* fail(delay, code) */
 2:  j 2b
+
+    .globl arch_work_begin
+arch_work_begin:
+    li a0, 0
+    li a1, 0
+    .word (0x5a << 25) | 0x7b            /* work_begin(id, thread) */
+    ret
+
+    .globl arch_work_end
+arch_work_end:
+    li a0, 0
+    li a1, 0
+    .word (0x5b << 25) | 0x7b            /* work_end(id, thread) */
+    ret

@@ -27,4 +27,16 @@ arch_fail:
     xor edi, edi
     PSEUDO_OP 0x22                       /* fail(delay, code) */
 2:  jmp 2b
+    .globl arch_work_begin
+arch_work_begin:
+    xor edi, edi
+    xor esi, esi
+    PSEUDO_OP 0x5a                       /* work_begin(id, thread) */
+    ret
+    .globl arch_work_end
+arch_work_end:
+    xor edi, edi
+    xor esi, esi
+    PSEUDO_OP 0x5b                       /* work_end(id, thread) */
+    ret
 .section .note.GNU-stack, "", @progbits

@@ -74,3 +74,5 @@ static _Noreturn void finish(u32 code) {
 /* qemu's exit status is 2 * code + 1. */
 void arch_exit(void) { finish(0); }
 void arch_fail(u64 code) { finish((u32)code); }
+void arch_work_begin(void) {}
+void arch_work_end(void) {}

@@ -6,6 +6,7 @@
 
 use crate::addr::PhysAddr;
 use crate::bus::Bus;
+use crate::references::References;
 use crate::units::Now;
 use crate::uop::{MemRef, Predecoded, Step};
 
@@ -83,6 +84,13 @@ pub trait FrontEnd: Clone {
     /// Stops early, before an instruction, at anything for which [`FrontEnd::step`] would matter to the caller
     /// (an effect, a pause, an instruction that needs the time). Returns how many were executed.
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64;
+
+    /// As [`FrontEnd::run_fast`]; `used` gets the memory references and the fetched lines, in order. Stops, too, before an
+    /// instruction whose micro-ops say more of its references than the references do (a non-temporal store).
+    /// By default nothing is executed.
+    fn run_noting<B: Bus>(&mut self, _bus: &mut B, _now: Now, _max: u64, _used: &mut References) -> u64 {
+        0
+    }
 
     /// Executes instructions of a path that is known, one after the other, without describing them, as long as they are those
     /// and go on where they should. `path` says which is number n, up to the end. `visit` gets the number of each one with

@@ -12,6 +12,7 @@ pub mod listing;
 pub mod op_class;
 pub mod phys;
 pub mod process;
+pub mod references;
 pub mod stats;
 pub mod units;
 pub mod uop;
@@ -24,6 +25,7 @@ pub use frontend::{FetchXlat, FrontEnd, PathEnd, PathInst, Predecode, StepResult
 pub use op_class::OpClass;
 pub use phys::{MemImage, PhysMem};
 pub use process::{FaultAnswer, ProcessStart, Syscall, SyscallDone, UserAccess, UserContext, UserFault, UserState};
+pub use references::References;
 pub use stats::{Stat, StatSink, Unit};
 pub use units::{Clock, Cycle, Now, Tick, PAGE};
 pub use uop::{

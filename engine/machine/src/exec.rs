@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use breakeven_base::frontend::{FetchXlat, PathEnd, PathInst, Predecode, StepResult, WalkPath};
 use breakeven_base::uop::{MemRef, Step, UopFlags};
-use breakeven_base::{BranchKind, Bus, FrontEnd, Now, OpClass};
+use breakeven_base::{BranchKind, Bus, FrontEnd, Now, OpClass, References};
 
 /// The trace window, and the lines that have not been taken yet.
 #[derive(Debug)]
@@ -134,6 +134,13 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
             return 0;
         }
         self.inner.run_fast(bus, now, max)
+    }
+    #[inline]
+    fn run_noting<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64, used: &mut References) -> u64 {
+        if self.record.is_some() {
+            return 0;
+        }
+        self.inner.run_noting(bus, now, max, used)
     }
     #[inline]
     fn run_path<B: Bus>(

@@ -1,6 +1,6 @@
 //! The front ends behind one interface. The choice is made once per slice of a run, never per micro-op.
 
-use breakeven_base::{Bus, ConfigError, ProcessStart};
+use breakeven_base::{Bus, ConfigError, FrontEnd, ProcessStart};
 use breakeven_cpu::{Budget, CoreCtx, Stop};
 use breakeven_memory::MemorySystem;
 use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
@@ -151,6 +151,14 @@ impl Isa {
         match self {
             Isa::Riscv(fe) => core.run(&mut CoreCtx { fe: &mut **fe, bus, mem }, budget),
             Isa::X86(fe) => core.run(&mut CoreCtx { fe: &mut **fe, bus, mem }, budget),
+        }
+    }
+
+    /// Where the path being followed stands.
+    pub fn pc(&self) -> u64 {
+        match self {
+            Isa::Riscv(fe) => fe.pc(),
+            Isa::X86(fe) => fe.pc(),
         }
     }
 

@@ -27,5 +27,5 @@ pub use machine::{Cause, Event, Limits, Machine, RunEnd};
 pub use measured::Measured;
 pub use platform::Sink;
 pub use se::Host;
-pub use sweep::{Report as SweepReport, Sweep};
+pub use sweep::{Detail, Report as SweepReport, Sweep};
 pub use trace::TraceOptions;

@@ -15,7 +15,7 @@ use breakeven_memory::MemorySystem;
 
 use crate::core::Core;
 use crate::isa::Isa;
-use crate::platform::{Htif, Platform};
+use crate::platform::{Htif, Platform, Work};
 use crate::se::{Host, Process, ProcessConfig};
 use crate::stats::{self, Dumps, Totals};
 use crate::trace::{Trace, TRACE_SLICE};
@@ -52,6 +52,8 @@ pub struct Machine {
     /// The process has ended, and this has happened.
     ended: Option<SysEffect>,
     pub(crate) trace: Option<Trace>,
+    /// What lies between a work item's end and the next one's begin is executed functionally.
+    pub(crate) only_work_in_detail: bool,
 }
 
 /// Ticks in a nanosecond.
@@ -133,6 +135,7 @@ impl Machine {
             dumps: Dumps::default(),
             ended: None,
             trace: None,
+            only_work_in_detail: false,
         }
     }
 
@@ -231,6 +234,11 @@ impl Machine {
         let (late_insts, late_cycles) = (bounds.insts - max_insts, last_cycle - max_cycles);
         let budget = Budget { max_insts, max_cycles, late_insts, late_cycles };
         let State { fe, core, mem } = &mut self.state;
+        self.bus.pauses.work = match (self.only_work_in_detail, core.is_functional()) {
+            (false, _) => Work::Reported,
+            (true, false) => Work::InDetail,
+            (true, true) => Work::Functional,
+        };
         let stop = fe.run(core, &mut self.bus, mem, budget);
         if self.trace.is_some() && !self.drain_trace(false) {
             return Some((End::Cause(Cause::HostFailed), 1));
@@ -243,6 +251,10 @@ impl Machine {
             Stop::MaxInsts | Stop::MaxCycles | Stop::SliceOver => {
                 self.bus.begin_slice();
                 observer(Event::Slice).is_break().then_some((End::Cause(Cause::Interrupted), 0))
+            }
+            Stop::Paused if std::mem::take(&mut self.bus.pauses.at_work) => {
+                self.state.core.switch(self.state.fe.pc());
+                None
             }
             Stop::Paused => Some((End::Cause(Cause::Paused), 0)),
             Stop::Deadlock(report) => Some((End::Deadlock(report), 1)),
@@ -287,7 +299,7 @@ impl Machine {
     }
 
     fn act(&mut self, effect: SysEffect, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> Option<(End, i64)> {
-        let stop_at_work = self.config.exit_on_work_items;
+        let stop_at_work = self.config.exit_on_work_items && !self.only_work_in_detail;
         match effect {
             SysEffect::None | SysEffect::TlbFlush { .. } | SysEffect::FetchFlush | SysEffect::CacheFlush { .. } => {}
             SysEffect::ResetStats => self.reset_stats(),

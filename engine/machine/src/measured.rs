@@ -174,7 +174,9 @@ impl Sweep {
     /// A machine at the snapshot.
     pub(crate) fn machine(&self) -> Result<Machine, EngineError> {
         let bus = Platform::from_image(&self.image, &self.devices, &self.config.platform)?;
-        Ok(Machine::from_parts(self.config.clone(), self.state.clone(), bus))
+        let mut machine = Machine::from_parts(self.config.clone(), self.state.clone(), bus);
+        machine.only_work_in_detail = self.only_work_in_detail;
+        Ok(machine)
     }
 }
 

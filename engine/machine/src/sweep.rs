@@ -53,12 +53,23 @@ pub struct Report<'a> {
 /// Results with the indices of their points.
 type Results = Vec<(usize, [u8; RESULT_BYTES])>;
 
+/// What of a guest's execution a sweep simulates in detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What lies between a work-begin and the next work-end pseudo-op, and all that comes before the first work-end. The rest
+    /// is executed functionally, with caches and TLBs kept warm.
+    Work,
+    Everything,
+}
+
 /// A booted guest.
 pub struct Sweep {
     pub(crate) config: Arc<MachineConfig>,
     pub(crate) state: State,
     pub(crate) devices: Devices,
     pub(crate) image: MemImage,
+    /// What a guest does between its work items is executed functionally.
+    pub(crate) only_work_in_detail: bool,
     /// Machines of earlier runs, back at the snapshot: making one costs as much as a short point.
     idle: Mutex<Vec<Machine>>,
 }
@@ -69,23 +80,26 @@ impl Sweep {
     /// # Errors
     /// What [`Machine::new`] refuses, and guests that end or hang before they read their points.
     pub fn new(description: &str, elf: &[u8]) -> Result<Sweep, EngineError> {
-        Sweep::new_observed(description, elf, &mut || ControlFlow::Continue(()))
+        Sweep::new_observed(description, elf, Detail::Work, &mut || ControlFlow::Continue(()))
     }
 
-    /// As [`Sweep::new`]; `observer` is asked now and then while the guest boots, and may stop it.
+    /// As [`Sweep::new`], with so much in detail; `observer` is asked now and then while the guest boots, and may stop it.
     ///
     /// # Errors
     /// As there, and a boot that was stopped.
     pub fn new_observed(
         description: &str,
         elf: &[u8],
+        detail: Detail,
         observer: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Sweep, EngineError> {
         let mut m = Machine::new(description, elf)?;
+        let only_work_in_detail = detail == Detail::Work && m.state.core.times_instructions();
+        m.only_work_in_detail = only_work_in_detail;
         if m.bus.process.is_some() {
             return Err(EngineError::Sweep("points are run by a bare-metal guest; set Root.full_system".to_owned()));
         }
-        m.bus.pause_at_readfile = true;
+        m.bus.pauses.at_readfile = true;
         let end = m.run_observed(BOOT, &mut |_| observer());
         if end.cause != Cause::Paused {
             let question = if end.cause == Cause::Deadlock { ":" } else { "; is it a breakeven guest?" };
@@ -103,7 +117,7 @@ impl Sweep {
         let Machine { config, mut state, bus, .. } = m;
         state.core.release_memory();
         let devices = bus.devices().clone();
-        Ok(Sweep { config, state, devices, image, idle: Mutex::default() })
+        Ok(Sweep { config, state, devices, image, only_work_in_detail, idle: Mutex::default() })
     }
 
     /// As [`Machine::memoize`], for the points to come.
@@ -266,7 +280,7 @@ fn points_file(record: &[u8]) -> Arc<[u8]> {
 
 /// Gives the guest its next point.
 pub(crate) fn give_point(machine: &mut Machine, record: &[u8]) {
-    machine.bus.pause_at_readfile = false;
+    machine.bus.pauses.at_readfile = false;
     machine.bus.readfile = points_file(record);
 }
 

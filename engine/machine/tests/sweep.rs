@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use breakeven_machine::sweep::{RECORD_BYTES, RESULT_BYTES};
-use breakeven_machine::{EngineError, Measured, Sweep};
+use breakeven_machine::{Detail, EngineError, Measured, Sweep};
 use common::asm::*;
 use common::reference;
 
@@ -116,7 +116,9 @@ fn guests_that_read_no_points_and_broken_records_are_refused() {
     let endless = error(Asm::new().word(0x6f));
     assert!(endless.contains("max instruction count") && !endless.contains('\n'), "{endless}");
     let stopped =
-        Sweep::new_observed(&reference("atomic").json(), &Asm::new().word(0x6f).elf(), &mut || ControlFlow::Break(()));
+        Sweep::new_observed(&reference("atomic").json(), &Asm::new().word(0x6f).elf(), Detail::Work, &mut || {
+            ControlFlow::Break(())
+        });
     assert!(stopped.err().expect("refused").to_string().contains("interrupted"));
     let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
     let broken = sweep.run(&[0; 100], 1, &mut |_| ControlFlow::Continue(()));

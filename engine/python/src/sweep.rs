@@ -22,10 +22,18 @@ pub struct Sweep {
 #[pymethods]
 impl Sweep {
     /// `on_progress()` is called every few milliseconds while the guest boots; what it raises ends the boot.
+    /// `detailed_everything`: what the guest does between its work items is simulated in detail, too.
     #[new]
-    #[pyo3(signature = (description, elf, on_progress=None))]
-    fn new(py: Python<'_>, description: &str, elf: &[u8], on_progress: Option<Py<PyAny>>) -> PyResult<Self> {
-        watched(on_progress, |observer| py.detach(|| engine::Sweep::new_observed(description, elf, observer)))
+    #[pyo3(signature = (description, elf, on_progress=None, detailed_everything=false))]
+    fn new(
+        py: Python<'_>,
+        description: &str,
+        elf: &[u8],
+        on_progress: Option<Py<PyAny>>,
+        detailed_everything: bool,
+    ) -> PyResult<Self> {
+        let detail = if detailed_everything { engine::Detail::Everything } else { engine::Detail::Work };
+        watched(on_progress, |observer| py.detach(|| engine::Sweep::new_observed(description, elf, detail, observer)))
             .map(|inner| Sweep { inner })
     }
 

@@ -90,6 +90,14 @@ impl Minor {
         execute.is_empty() && execute.lsq.is_drained() && decode.input.is_empty()
     }
 
+    /// After [`Stop::Paused`]: the time is `cycle` or later by now. Fetch2 looks where the front end stands.
+    pub fn resume(&mut self, cycle: u64) {
+        let idle = cycle.saturating_sub(self.cycles());
+        self.pipe.time.cycle += idle;
+        self.pipe.watchdog.last_commit += idle;
+        self.pipe.time.running = true;
+    }
+
     /// Switches memoized execution: the same cycles.
     pub fn memoize(&mut self, on: bool) {
         self.memo.switch(on);

@@ -79,6 +79,10 @@ use pipeline::Pipeline;
 /// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).
 const DEADLOCK_CYCLES: u64 = 1_000_000;
 
+/// What is kept by the cycle, modulo a length of its own, stays in place over so many cycles.
+const TURN: u64 = 256;
+const _: () = assert!(TURN % wires::LENGTH as u64 == 0 && TURN % wheel::SPAN == 0);
+
 /// Why [`O3::run`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
@@ -173,6 +177,13 @@ impl O3 {
     #[must_use]
     pub fn account(&self) -> &Account {
         &self.pipe.account
+    }
+
+    /// After [`Stop::Paused`]: the front end stands at `pc` by now, and the time at `cycle` or later.
+    pub fn resume(&mut self, cycle: u64, pc: u64) {
+        let idle = cycle.saturating_sub(self.cycles());
+        self.pipe.stand_still(idle.next_multiple_of(TURN));
+        self.pipe.fetch.start(pc);
     }
 
     /// Nothing is in flight: every instruction that has been fetched has committed and every store has been written.

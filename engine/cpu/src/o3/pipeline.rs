@@ -198,6 +198,15 @@ impl Pipeline {
         true
     }
 
+    /// So many cycles pass in which nothing happens, while nothing is in flight; whole turns of the wires.
+    pub fn stand_still(&mut self, cycles: u64) {
+        self.account.idle(cycles, self.io.rules.widths.commit, self.reason());
+        self.commit.skip(cycles);
+        self.io.wires.put_off(self.cycle, cycles);
+        self.cycle += cycles;
+        self.retry_counts = None;
+    }
+
     /// What each queue waits for, one a line.
     pub fn describe(&self) -> Vec<String> {
         let ring = &self.io.ring;

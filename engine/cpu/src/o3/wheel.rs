@@ -39,7 +39,7 @@ pub fn archive_events(events: &mut Vec<Event>, a: &mut Archive, ring: &InstRing)
     *events = copy;
 }
 
-const SPAN: u64 = 256;
+pub const SPAN: u64 = 256;
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]

@@ -212,7 +212,7 @@ impl Wire {
     }
 }
 
-const LENGTH: usize = 2 * (MAX_DELAY as usize + 1);
+pub const LENGTH: usize = 2 * (MAX_DELAY as usize + 1);
 
 #[derive(Clone, Debug)]
 pub struct Wires {
@@ -240,6 +240,13 @@ impl Wires {
             return Wire::default();
         }
         std::mem::take(&mut self.ring[(cycle.0 % LENGTH as u64) as usize])
+    }
+    /// What arrives at `now` or later does so `cycles` later, a multiple of [`LENGTH`].
+    pub fn put_off(&mut self, now: Cycle, cycles: u64) {
+        debug_assert!(cycles % LENGTH as u64 == 0, "wires are put off by whole turns");
+        if self.busy(now) {
+            self.last += cycles;
+        }
     }
     /// Whether anything arrives at `cycle` or later.
     #[inline]

@@ -8,19 +8,22 @@
 
 mod atomic;
 mod counts;
+mod functional;
 #[cfg(test)]
 mod tests;
 mod timing;
 
 pub use atomic::AtomicSimple;
+pub use functional::Functional;
 pub use timing::TimingSimple;
 
 use breakeven_base::units::Clock;
-use breakeven_base::{ConfigError, Step, SysEffect, UopFlags};
-use breakeven_memory::MemorySystem;
+use breakeven_base::{Bus, ConfigError, FrontEnd, MemRef, PhysAddr, Step, SysEffect, Tick, UopFlags, PAGE};
+use breakeven_memory::{MemorySystem, Port, Request, Response, Side, TlbResult};
 
 use crate::bpred::BranchPredictorParams;
 use crate::misaligned::{check_costs, MisalignedCosts};
+use crate::CoreCtx;
 
 /// gem5 `BaseSimpleCPU` and what its two kinds add.
 #[derive(Clone, Debug)]
@@ -98,6 +101,51 @@ macro_rules! totals {
     };
 }
 use totals;
+
+/// Refusals in a row after which a cache will never accept: no cache is busy for so long.
+const MAX_RETRIES: u32 = 1 << 20;
+
+/// A cache that never accepts a request.
+struct Stuck;
+
+/// Sends a request at `now`, again and again while the cache refuses it; when the response comes.
+fn response(mem: &mut MemorySystem, port: Port, mut now: Tick, request: &Request) -> Result<Tick, Stuck> {
+    for _ in 0..MAX_RETRIES {
+        match mem.access(port, now, request) {
+            Response::Done { at, .. } => return Ok(at.max(now)),
+            Response::Blocked { retry } | Response::Pending { until: retry, .. } => now = retry.max(now + 1),
+        }
+    }
+    Err(Stuck)
+}
+
+/// When the translation of `vaddr` is known that is asked for at `now`.
+fn translation<F: FrontEnd, B: Bus>(
+    ctx: &mut CoreCtx<'_, F, B>,
+    side: Side,
+    now: Tick,
+    vaddr: u64,
+    page_shift: u8,
+    is_store: bool,
+) -> Tick {
+    let asid = ctx.fe.asid();
+    match ctx.mem.tlb_lookup(side, now, vaddr, page_shift, asid, is_store) {
+        TlbResult::Hit { at } => at,
+        TlbResult::Miss { at } => {
+            let path = ctx.fe.walk_path(ctx.bus, vaddr);
+            ctx.mem.tlb_walk(side, at, vaddr, page_shift, asid, &path)
+        }
+    }
+}
+
+/// Physical address of the second packet of a split access.
+fn second_part(m: &MemRef, first: u16, crosses_page: bool) -> PhysAddr {
+    if crosses_page {
+        m.paddr2
+    } else {
+        m.paddr.wrapping_add(u64::from(first))
+    }
+}
 
 /// Carries out what concerns the core in a committed step's effect; what is left is the caller's.
 fn apply_effect(step: &Step, mem: &mut MemorySystem) -> Option<SysEffect> {

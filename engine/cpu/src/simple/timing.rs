@@ -4,12 +4,12 @@
 
 use breakeven_base::units::Cycle;
 use breakeven_base::{
-    BranchKind, Bus, ConfigError, FrontEnd, MemKind, MemRef, Now, PhysAddr, StatSink, Step, StepResult, UopFlags,
+    BranchKind, Bus, ConfigError, FrontEnd, MemKind, Now, PhysAddr, StatSink, Step, StepResult, UopFlags,
 };
-use breakeven_memory::{MemorySystem, Port, Request, Response, Side, TlbResult};
+use breakeven_memory::{MemorySystem, Port, Request, Side};
 
 use super::counts::Counts;
-use super::{apply_effect, completes, Progress, SimpleConfig};
+use super::{apply_effect, completes, response, second_part, translation, Progress, SimpleConfig, Stuck, PAGE};
 use crate::bpred::BranchPredictor;
 use crate::{Budget, CoreCtx, Stop};
 
@@ -25,12 +25,6 @@ pub struct TimingSimple {
     unfinished: Option<u64>,
     progress: Progress,
 }
-
-/// Refusals in a row after which a cache will never accept: no cache is busy for so long.
-const MAX_RETRIES: u32 = 1 << 20;
-
-/// A cache that never accepts a request.
-struct Stuck;
 
 /// Bytes of an instruction that looks at the time, while it is not known better (RISC-V: all such are of 4 bytes).
 const TIMED_BYTES: u64 = 4;
@@ -234,33 +228,15 @@ impl TimingSimple {
         page_shift: u8,
         is_store: bool,
     ) {
-        if page_shift == 0 {
-            return;
-        }
-        let clock = self.config.clock;
-        let now = clock.to_tick(Cycle(self.counts.cycles));
-        let asid = ctx.fe.asid();
-        let at = match ctx.mem.tlb_lookup(side, now, vaddr, page_shift, asid, is_store) {
-            TlbResult::Hit { at } => at,
-            TlbResult::Miss { at } => {
-                let path = ctx.fe.walk_path(ctx.bus, vaddr);
-                ctx.mem.tlb_walk(side, at, vaddr, page_shift, asid, &path)
-            }
-        };
-        self.counts.cycles = clock.edge_at_or_after(at).0.max(self.counts.cycles);
+        let now = self.now(false).tick;
+        let at = translation(ctx, side, now, vaddr, page_shift, is_store);
+        self.counts.cycles = self.config.clock.edge_at_or_after(at).0.max(self.counts.cycles);
     }
 
     /// Sends a request now, again and again while the cache refuses it; the cycle at which its response is taken.
     fn access(&self, mem: &mut MemorySystem, port: Port, request: &Request) -> Result<u64, Stuck> {
-        let clock = self.config.clock;
-        let mut now = clock.to_tick(Cycle(self.counts.cycles));
-        for _ in 0..MAX_RETRIES {
-            match mem.access(port, now, request) {
-                Response::Done { at, .. } => return Ok(clock.edge_at_or_after(at).0.max(self.counts.cycles)),
-                Response::Blocked { retry } | Response::Pending { until: retry, .. } => now = retry.max(now + 1),
-            }
-        }
-        Err(Stuck)
+        let at = response(mem, port, self.now(false).tick, request)?;
+        Ok(self.config.clock.edge_at_or_after(at).0.max(self.counts.cycles))
     }
 
     /// gem5's simple cores ask a predictor, count its mistakes and go on.
@@ -291,6 +267,12 @@ impl TimingSimple {
         ))
     }
 
+    /// After [`Stop::Paused`]: the front end has moved on meanwhile, and the time to `cycle`.
+    pub fn resume(&mut self, cycle: u64) {
+        self.counts.cycles = self.counts.cycles.max(cycle);
+        self.unfinished = None;
+    }
+
     super::totals!();
 
     /// Statistics under the core's own path.
@@ -309,17 +291,5 @@ impl TimingSimple {
         if let Some(p) = &mut self.predictor {
             p.reset_stats();
         }
-    }
-}
-
-/// Bytes of the smallest page.
-const PAGE: u64 = 4096;
-
-/// Physical address of the second packet of a split access.
-fn second_part(m: &MemRef, first: u16, crosses_page: bool) -> PhysAddr {
-    if crosses_page {
-        m.paddr2
-    } else {
-        m.paddr.wrapping_add(u64::from(first))
     }
 }

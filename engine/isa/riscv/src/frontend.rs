@@ -2,11 +2,12 @@
 
 mod access;
 mod path;
+mod undescribed;
 mod vector;
 
 use breakeven_base::{
     decoded_at, BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PathEnd, PathInst,
-    PhysAddr, Step, StepResult, SysEffect, UopFlags, WalkPath,
+    PhysAddr, References, Step, StepResult, SysEffect, UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
@@ -350,53 +351,11 @@ impl FrontEnd for RiscvFrontEnd {
     }
 
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
-        // `now` is fixed in here: instructions that need the time are left to `step`.
-        let now = Now { drained: false, ..now };
-        let waiting = self.hart.irq.mask != 0
-            && if self.hart.options.emulated {
-                now.tick >= self.hart.irq.next_sample
-            } else {
-                self.hart.interrupt(bus, &now).is_some()
-            };
-        // The rest of a long vector instruction has not been described yet.
-        if waiting || self.hart.speculative() || self.hart.vector.cracked.pending() {
-            return 0;
-        }
-        let mut done = 0;
-        let mut unused = MemRef::default();
-        while done < max {
-            let mut pc = self.hart.pc;
-            let page = pc / PAGE;
-            if page != self.page {
-                let entered = self.enter_page(bus, pc);
-                // A page with protection inside is left to `step` too.
-                if entered.is_err() || self.page == NO_PAGE {
-                    break;
-                }
-            }
-            let code = self.code.page(self.slot);
-            let mut stopped = false;
-            while done < max && pc / PAGE == page {
-                match exec::<true, B>(&mut self.hart, bus, &now, code.at(pc), pc, &mut unused) {
-                    Ok(next) => pc = next,
-                    Err(_) => {
-                        let inst = *code.at(pc);
-                        if !inst.op.is_vector() || self.hart.exec_vector(bus, &now, &inst, false).is_err() {
-                            stopped = true;
-                            break;
-                        }
-                        pc = pc.wrapping_add(4);
-                    }
-                }
-                done += 1;
-            }
-            self.hart.pc = pc;
-            if stopped {
-                break;
-            }
-        }
-        self.hart.counters.retired += done;
-        done
+        self.run_undescribed(bus, now, max, None)
+    }
+
+    fn run_noting<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64, used: &mut References) -> u64 {
+        self.run_undescribed(bus, now, max, Some(used))
     }
 
     fn fork(&mut self, wrong_pc: u64) -> u32 {

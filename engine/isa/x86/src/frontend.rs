@@ -10,13 +10,13 @@ use std::sync::Arc;
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
     decoded_at, BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PathEnd, PathInst, PhysAddr, Predecode,
-    Step, StepResult, SysEffect, UopFlags, WalkPath,
+    References, Step, StepResult, SysEffect, UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
 use crate::config::X86Config;
 use crate::cpu::{Cpu, Fault, Halt, Stop};
-use crate::crack::{trap_uop, Cracker, Uops};
+use crate::crack::{is_non_temporal, trap_uop, Cracker, Uops};
 use crate::decode::{decode, Decoded, MAX_LEN};
 use crate::deferred::DeferredPath;
 use crate::describe::finish;
@@ -285,38 +285,10 @@ impl X86FrontEnd {
     }
 }
 
-impl FrontEnd for X86FrontEnd {
-    const INST_SHIFT: u32 = 0;
-
-    #[inline]
-    fn pc(&self) -> u64 {
-        self.cpu.rip()
-    }
-
-    fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
-        self.cpu.outcome.fast = false;
-        out.decoded = 0;
-        if !self.deferred.is_empty() {
-            self.execute_all_deferred(bus, now);
-        }
-        self.cpu.keep_registers();
-        if now.tick >= self.cpu.slice_end && self.user_preempt(bus, &now, out) {
-            return StepResult::Done;
-        }
-        self.step_at(bus, &now, out)
-    }
-
-    fn run_path<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        out: &mut Step,
-        path: impl FnMut(usize) -> Option<PathInst>,
-        visit: impl FnMut(usize, &[MemRef]) -> bool,
-    ) -> PathEnd {
-        self.run_known_path(bus, out, path, visit)
-    }
-
-    fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
+impl X86FrontEnd {
+    /// [`FrontEnd::run_fast`], or with `NOTES` [`FrontEnd::run_noting`].
+    #[inline(always)]
+    fn run_undescribed<const NOTES: bool, B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
         // `now` is fixed in here: instructions that need the time are left to `step`.
         let now = Now { drained: false, ..now };
         if self.cpu.speculative()
@@ -349,6 +321,15 @@ impl FrontEnd for X86FrontEnd {
                     }
                     inst = decoded.as_ref().map_or_else(|| self.code.page(self.slot).at(pc), |(i, _)| i);
                 }
+                if NOTES {
+                    // The fast path of a repeated string instruction moves pages at once.
+                    if is_non_temporal(inst.op) || inst.has(InstFlags::REP | InstFlags::REPNE) {
+                        break 'pages;
+                    }
+                    if let Some(noted) = &mut self.cpu.outcome.noted {
+                        noted.fetch(pc);
+                    }
+                }
                 let was_repeated = inst.has(InstFlags::REP | InstFlags::REPNE);
                 match exec(&mut self.cpu, bus, &now, inst) {
                     Ok(next) => self.cpu.set_rip(next),
@@ -372,6 +353,51 @@ impl FrontEnd for X86FrontEnd {
         }
         self.cpu.outcome.fast = false;
         self.cpu.c.retired += done;
+        done
+    }
+}
+
+impl FrontEnd for X86FrontEnd {
+    const INST_SHIFT: u32 = 0;
+
+    #[inline]
+    fn pc(&self) -> u64 {
+        self.cpu.rip()
+    }
+
+    fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
+        self.cpu.outcome.fast = false;
+        out.decoded = 0;
+        if !self.deferred.is_empty() {
+            self.execute_all_deferred(bus, now);
+        }
+        self.cpu.keep_registers();
+        if now.tick >= self.cpu.slice_end && self.user_preempt(bus, &now, out) {
+            return StepResult::Done;
+        }
+        self.step_at(bus, &now, out)
+    }
+
+    fn run_path<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        out: &mut Step,
+        path: impl FnMut(usize) -> Option<PathInst>,
+        visit: impl FnMut(usize, &[MemRef]) -> bool,
+    ) -> PathEnd {
+        self.run_known_path(bus, out, path, visit)
+    }
+
+    fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
+        self.run_undescribed::<false, B>(bus, now, max)
+    }
+
+    fn run_noting<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64, used: &mut References) -> u64 {
+        self.cpu.outcome.noted = Some(Box::new(std::mem::replace(used, References::new(1))));
+        let done = self.run_undescribed::<true, B>(bus, now, max);
+        if let Some(noted) = self.cpu.outcome.noted.take() {
+            *used = *noted;
+        }
         done
     }
 

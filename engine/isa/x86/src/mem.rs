@@ -66,6 +66,8 @@ impl Cpu {
                 *slot = m;
                 self.outcome.nrefs += 1;
             }
+        } else if let Some(noted) = &mut self.outcome.noted {
+            noted.note(&m);
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use breakeven_base::data_tlb::{self, BANK};
-use breakeven_base::{MemRef, Reg, SysEffect};
+use breakeven_base::{MemRef, References, Reg, SysEffect};
 
 use crate::config::{Features, FlagMerge, RepConfig, X86Config};
 use crate::cpuid::Cpuid;
@@ -175,8 +175,10 @@ impl Translation {
 /// Results of the instruction being executed, besides its registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
-    /// `run_fast` is running: nothing is described.
+    /// `run_fast` or `run_noting` is running: nothing is described.
     pub fast: bool,
+    /// `run_noting` is running: references are noted here.
+    pub noted: Option<Box<References>>,
     /// Its memory references, in order.
     pub refs: [MemRef; 16],
     pub nrefs: usize,
@@ -194,6 +196,7 @@ impl Default for Outcome {
     fn default() -> Self {
         Outcome {
             fast: false,
+            noted: None,
             refs: [MemRef::default(); 16],
             nrefs: 0,
             taken: false,

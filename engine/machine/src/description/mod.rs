@@ -27,7 +27,7 @@ use serde_json::json;
 
 pub use cores::CoreConfig;
 
-use crate::core::Core;
+use crate::core::{Core, Model};
 use crate::isa::IsaConfig;
 use crate::platform::{DeviceMap, PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
 use crate::se::ProcessConfig;
@@ -110,24 +110,24 @@ impl MachineConfig {
     pub(crate) fn parts(&self) -> Result<(Core, MemorySystem), Vec<ConfigError>> {
         let memoizes = memoizes().map_err(|e| vec![e])?;
         let core = match &self.core {
-            CoreConfig::Atomic(c) => AtomicSimple::new(c.clone()).map(|c| Core::Atomic(Box::new(c))),
-            CoreConfig::Timing(c) => TimingSimple::new(c.clone()).map(|c| Core::Timing(Box::new(c))),
+            CoreConfig::Atomic(c) => AtomicSimple::new(c.clone()).map(|c| Model::Atomic(Box::new(c))),
+            CoreConfig::Timing(c) => TimingSimple::new(c.clone()).map(|c| Model::Timing(Box::new(c))),
             CoreConfig::Minor(c, predictor) => Minor::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes)
                 .map(|mut c| {
                     c.memoize(memoizes);
-                    Core::Minor(Box::new(c))
+                    Model::Minor(Box::new(c))
                 }),
             CoreConfig::O3(c, predictor) => {
                 O3::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|mut c| {
                     c.memoize(memoizes);
-                    Core::O3(Box::new(c))
+                    Model::O3(Box::new(c))
                 })
             }
         };
         let memory = MemorySystem::new(self.memory.clone());
         let isa = self.isa.check();
         match (core, memory, isa) {
-            (Ok(c), Ok(m), Ok(())) => Ok((c, m)),
+            (Ok(model), Ok(m), Ok(())) => Ok((Core::new(model, self.clock, self.memory.line_bytes), m)),
             (c, m, i) => {
                 Err(c.err().into_iter().flatten().chain(m.err().into_iter().flatten()).chain(i.err()).collect())
             }

@@ -31,7 +31,7 @@ pub enum Cause {
     MaxCycles,
     MaxTicks,
     Deadlock,
-    /// Before the guest's first `readfile` (`Platform::pause_at_readfile`).
+    /// Before the guest's first `readfile` (`Pauses::at_readfile`).
     Paused,
     /// The observer wanted it.
     Interrupted,

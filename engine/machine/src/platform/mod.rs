@@ -84,6 +84,27 @@ impl PlatformConfig {
     }
 }
 
+/// What a work item's begin and end do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// As in gem5.
+    Reported,
+    /// The core executes in detail: a run pauses before the item's end.
+    InDetail,
+    /// The core executes functionally: a run pauses before the next item's begin.
+    Functional,
+}
+
+/// Before which pseudo-ops a run pauses.
+#[derive(Clone, Copy, Debug)]
+pub struct Pauses {
+    /// The next `readfile`: the sweep's snapshot.
+    pub at_readfile: bool,
+    pub work: Work,
+    /// It has paused before a work item's begin or end.
+    pub at_work: bool,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Platform {
@@ -94,8 +115,7 @@ pub struct Platform {
     pub readfile: Arc<[u8]>,
     pub init_param: u64,
     pub outputs: Outputs,
-    /// Stop before the next `readfile`: the sweep's snapshot.
-    pub pause_at_readfile: bool,
+    pub pauses: Pauses,
     /// Delay and period, in nanoseconds, of the effect that a pseudo-op has just had.
     pub delay: (u64, u64),
     /// A request of the guest that was refused: it ends the run.
@@ -152,7 +172,7 @@ impl Platform {
             readfile: Arc::new([]),
             init_param: 0,
             outputs: Outputs::default(),
-            pause_at_readfile: false,
+            pauses: Pauses { at_readfile: false, work: Work::Reported, at_work: false },
             delay: (0, 0),
             refusal: None,
             cycle_reads: None,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{Now, PhysMem, PseudoOutcome, SysEffect};
 
-use super::Platform;
+use super::{Platform, Work};
 
 mod func {
     pub const RPNS: u8 = 0x07;
@@ -90,7 +90,16 @@ impl Platform {
         if !now.drained {
             return PseudoOutcome::NeedsDrain;
         }
-        if number == func::READ_FILE && self.pause_at_readfile {
+        if number == func::READ_FILE && self.pauses.at_readfile {
+            return PseudoOutcome::Pause;
+        }
+        let ends_stretch = match self.pauses.work {
+            Work::Reported => false,
+            Work::InDetail => number == func::WORK_END,
+            Work::Functional => number == func::WORK_BEGIN,
+        };
+        if ends_stretch {
+            self.pauses.at_work = true;
             return PseudoOutcome::Pause;
         }
         let value = |v: u64| PseudoOutcome::Done { ret: Some(v), effect: SysEffect::None };

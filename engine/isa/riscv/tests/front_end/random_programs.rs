@@ -2,7 +2,7 @@
 //! leaves the state as it was.
 
 use crate::common::{now, Machine, DEVICE, RAM};
-use breakeven_base::{FrontEnd, MemRef, PathEnd, PathInst, Step, StepResult, UopFlags};
+use breakeven_base::{FrontEnd, MemRef, PathEnd, PathInst, References, Step, StepResult, UopFlags};
 use breakeven_riscv::{decode, describe, Extensions, MisalignedPolicy, Mode, Op, RiscvConfig};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -122,10 +122,41 @@ fn instructions(m: &mut Machine, n: usize) {
     }
 }
 
+/// `n` instructions by steps, each a micro-op, and their references.
+fn noted_as_described(m: &mut Machine, n: usize, references: &mut References) {
+    for _ in 0..n {
+        let pc = m.fe.pc();
+        m.steps(1);
+        references.fetch(pc);
+        if m.step.uops[0].flags.any(UopFlags::MEM) && m.step.mem[0].valid {
+            references.note(&m.step.mem[0]);
+        }
+    }
+}
+
 fn fast_and_described_execution_agree(program: &Program) {
     let mut a = machine(program);
     let mut b = Machine { fe: a.fe.clone(), bus: crate::common::TestBus::new(1 << 20), step: a.step };
     let image = a.bus.ram.slice(RAM, 1 << 20).expect("in RAM").to_vec();
+    b.bus.ram.slice_mut(RAM, 1 << 20).expect("in RAM").copy_from_slice(&image);
+    let mut c = Machine { fe: a.fe.clone(), bus: crate::common::TestBus::new(1 << 20), step: a.step };
+    c.bus.ram.slice_mut(RAM, 1 << 20).expect("in RAM").copy_from_slice(&image);
+    let (mut noted, mut described) = (References::new(64), References::new(64));
+    let mut done = 0;
+    while done < 3000 {
+        // As the fast path, but what is noted is what the described steps refer to.
+        let n = c.fe.run_noting(&mut c.bus, now(true), 100, &mut noted) as usize;
+        done += n;
+        if n > 0 {
+            noted_as_described(&mut b, n, &mut described);
+            assert_eq!(noted.take(), described.take());
+        }
+        instructions(&mut b, 1);
+        instructions(&mut c, 1);
+        done += 1;
+    }
+    assert_eq!(state(&mut c), state(&mut b));
+    let mut b = Machine { fe: a.fe.clone(), bus: crate::common::TestBus::new(1 << 20), step: a.step };
     b.bus.ram.slice_mut(RAM, 1 << 20).expect("in RAM").copy_from_slice(&image);
     let mut done = 0;
     while done < 3000 {

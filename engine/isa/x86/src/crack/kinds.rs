@@ -29,8 +29,17 @@ pub(super) fn cache_op(op: Mnemonic) -> Option<F> {
 }
 
 pub(super) fn non_temporal(op: Mnemonic) -> F {
+    if is_non_temporal(op) {
+        F::NON_TEMPORAL
+    } else {
+        F::empty()
+    }
+}
+
+/// A load or store that goes past the caches, where the memory allows it.
+pub(crate) fn is_non_temporal(op: Mnemonic) -> bool {
     use Mnemonic::*;
-    let nt = matches!(
+    matches!(
         op,
         Movnti
             | Movntq
@@ -45,12 +54,7 @@ pub(super) fn non_temporal(op: Mnemonic) -> F {
             | Maskmovq
             | Maskmovdqu
             | Vmaskmovdqu
-    );
-    if nt {
-        F::NON_TEMPORAL
-    } else {
-        F::empty()
-    }
+    )
 }
 
 /// Copies of a value: a load, a store or a register move, without an operation.

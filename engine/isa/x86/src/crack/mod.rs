@@ -23,6 +23,7 @@ use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
 use facts::Facts;
 pub(crate) use flag_renamer::FlagRenamer;
+pub(crate) use kinds::is_non_temporal;
 use kinds::{cache_op, class_of, fence, is_move, is_nop, non_temporal, zero_idiom};
 
 type F = UopFlags;

@@ -2,7 +2,7 @@
 //! bytes run by `run_fast` and by `step` end in the same state.
 
 use crate::common::{now, Machine, CODE};
-use breakeven_base::{FrontEnd, StepResult, SysEffect, UopFlags};
+use breakeven_base::{FrontEnd, References, StepResult, SysEffect, UopFlags};
 use breakeven_x86::X86Config;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -69,14 +69,32 @@ fn the_same_twice(code: &[u8], registers: &[u64], wrong: &[u64]) {
     if slow.fe.retired() > 40 || steps == 3000 {
         return;
     }
+    let state = |m: &Machine| {
+        let g: Vec<u64> = (0..16).map(|n| m.fe.gpr(n)).collect();
+        let v: Vec<[u64; 4]> = (0..16).map(|n| m.fe.ymm(n)).collect();
+        (g, v, m.fe.pc(), m.fe.rflags(), m.fe.retired())
+    };
+    for notes in [false, true] {
+        let fast = undescribed(code, registers, slow.fe.retired(), ended, notes);
+        assert_eq!(state(&fast), state(&slow), "noting references: {notes}; {code:02x?}");
+    }
+}
+
+/// Runs `code` up to so many instructions (or, if it `ends`, its end) by `run_fast`, or by `run_noting`.
+fn undescribed(code: &[u8], registers: &[u64], until: u64, ends: bool, notes: bool) -> Machine {
     let mut fast = machine(code, registers);
+    let mut used = References::new(64);
     for _ in 0..10_000 {
-        let left = slow.fe.retired() - fast.fe.retired();
-        if left == 0 && !ended {
+        let left = until - fast.fe.retired();
+        if left == 0 && !ends {
             break;
         }
-        fast.fe.run_fast(&mut fast.bus, now(false), left);
-        if fast.fe.retired() == slow.fe.retired() && !ended {
+        if notes {
+            fast.fe.run_noting(&mut fast.bus, now(false), left, &mut used);
+        } else {
+            fast.fe.run_fast(&mut fast.bus, now(false), left);
+        }
+        if fast.fe.retired() == until && !ends {
             break;
         }
         fast.step();
@@ -84,12 +102,7 @@ fn the_same_twice(code: &[u8], registers: &[u64], wrong: &[u64]) {
             break;
         }
     }
-    let state = |m: &Machine| {
-        let g: Vec<u64> = (0..16).map(|n| m.fe.gpr(n)).collect();
-        let v: Vec<[u64; 4]> = (0..16).map(|n| m.fe.ymm(n)).collect();
-        (g, v, m.fe.pc(), m.fe.rflags(), m.fe.retired())
-    };
-    assert_eq!(state(&fast), state(&slow), "{code:02x?}");
+    fast
 }
 
 proptest! {

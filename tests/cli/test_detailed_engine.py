@@ -1,0 +1,58 @@
+"""`--engine detailed`: everything in detail gives the settled numbers of functional execution outside measurements."""
+
+from __future__ import annotations
+
+import pytest
+
+from breakeven import api
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.errors import UserError
+from breakeven.points.machine_spec import MachineSpec
+from tests.tiers import some_or_all
+
+SIZES = range(4, 1500, 34)
+#: gem5's cores, and of silicon an in-order one, one with LTAGE, one with a loop buffer
+MACHINES = [
+    ("minor", "rv-word"),
+    ("o3", "rv-copy-user-2021"),
+    ("u74", "rv-word-noalign"),
+    ("zen4", "x64-csum-herbert"),
+    ("x86_minor", "x64-copy-unrolled"),
+]
+
+
+@pytest.mark.slow
+@some_or_all(4)
+@pytest.mark.parametrize(("machine", "routine"), MACHINES)
+def test_settled_numbers_are_those_with_everything_in_detail(machine: str, routine: str, every: int) -> None:
+    sizes = SIZES[::every]
+    some, all_ = (
+        api.sweep(routine, sizes, machines=machine, repetitions=61, store=False, engine=engine)
+        for engine in ("embedded", "detailed")
+    )
+    assert some["ok"].all() and all_["ok"].all()
+    pairs = zip(sizes, some["cycles_median"], all_["cycles_median"], strict=True)
+    assert [pair for pair in pairs if pair[1] != pair[2]] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cache", ["cold", "l2", "src-cold", "receive"])
+def test_a_state_of_the_caches_is_the_same_without_detail(cache: str) -> None:
+    """Not to the cycle: in detail what a flush wrote back may still be under way, and lines lie in another order."""
+    some, all_ = (
+        api.sweep("rv-word", [64, 700, 1448], machines="minor", cache=cache, store=False, engine=engine)
+        for engine in ("embedded", "detailed")
+    )
+    for one, other in zip(some["cycles_median"], all_["cycles_median"], strict=True):
+        assert one == pytest.approx(other, rel=0.05, abs=2), cache
+
+
+def test_results_of_one_are_not_taken_for_the_others() -> None:
+    machine = MachineSpec("minor")
+    plain, detailed = (EmbeddedEngine(detailed=detailed).identity(machine) for detailed in (False, True))
+    assert plain[0] != detailed[0] and plain[1] == detailed[1]
+
+
+def test_it_runs_on_this_machine_only() -> None:
+    with pytest.raises(UserError, match="--engine detailed runs on this machine only"):
+        api.sweep("rv-word", [8], machines="minor", store=False, engine="detailed", scheduler="tcp://127.0.0.1:1")
