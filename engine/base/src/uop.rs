@@ -139,6 +139,14 @@ impl MemKind {
     pub fn is_prefetch(self) -> bool {
         matches!(self, MemKind::PrefetchRead | MemKind::PrefetchWrite | MemKind::PrefetchFetch)
     }
+
+    /// Acts on the whole line, whichever of its bytes are named.
+    #[inline]
+    #[must_use]
+    pub fn acts_on_line(self) -> bool {
+        use MemKind::{CboClean, CboFlush, CboInval, CboZero, StoreLine};
+        matches!(self, StoreLine | CboZero | CboClean | CboFlush | CboInval)
+    }
 }
 
 /// Where a memory micro-op went.

@@ -5,7 +5,7 @@
 //! between machines; published measurements give them as cycles above the aligned access, so that is what the
 //! parameters are. All zero (the default) is gem5's behaviour: only the second fragment of a line crossing costs its slot.
 
-use breakeven_base::{ConfigError, MemRef};
+use breakeven_base::{ConfigError, MemRef, PAGE};
 
 /// `cpu.misaligned`: extra cycles by what an access crosses. The default changes nothing against gem5.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,9 +28,6 @@ pub struct MisalignedCosts {
     pub emulate_cycles: u32,
     pub emulate_cycles_per_byte: u32,
 }
-
-/// Bytes of the smallest page: what `page_cross_*` is about, whatever the size of the page that maps the access.
-const PAGE: u64 = 4096;
 
 /// One access as the memory port sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

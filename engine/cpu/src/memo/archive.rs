@@ -6,7 +6,7 @@
 //! What is over, or unused, is written as one value whatever it holds, so that equal states have equal bytes.
 
 use bitflags::Flags;
-use breakeven_base::{Cycle, MemKind, MemRef, OpClass, Reg, Tick, Uop, UopFlags};
+use breakeven_base::{Cycle, MemRef, OpClass, Reg, Tick, Uop, UopFlags, PAGE};
 
 use crate::seq::Seq;
 
@@ -38,8 +38,6 @@ pub struct AddressRules {
     pub physical: bool,
 }
 
-const PAGE: u64 = 4096;
-
 impl AddressRules {
     /// The address by which references overlap.
     #[inline]
@@ -64,9 +62,7 @@ impl AddressRules {
         bits |= u64::from(m.uncacheable) << 32
             | u64::from(m.valid) << 33
             | u64::from(u8::BITS - m.element.leading_zeros()) << 37;
-        let whole_line = matches!(m.kind, MemKind::StoreLine | MemKind::CboZero)
-            || matches!(m.kind, MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval);
-        let granule = if whole_line { self.line.max(self.granule) } else { self.granule };
+        let granule = if m.kind.acts_on_line() { self.line.max(self.granule) } else { self.granule };
         bits |= (m.vaddr & (granule - 1)) << 48;
         if m.vaddr & (size.next_power_of_two() - 1) != 0 {
             bits |= 1 << 34

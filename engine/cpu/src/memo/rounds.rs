@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use breakeven_base::{MemKind, MemRef, PathInst, PhysAddr};
+use breakeven_base::{MemKind, MemRef, PathInst, PhysAddr, PAGE};
 use breakeven_memory::{DataUses, LineUse, PageUse};
 
 use super::archive::{AddressRules, Base};
@@ -26,8 +26,6 @@ const LONGEST: u64 = WINDOW / 2;
 const MOST_PATIENT: u32 = 63;
 /// Rounds of an inner loop that are worth it.
 const FEWEST_ROUNDS: usize = 6;
-const PAGE: u64 = 4096;
-
 /// A call of the front end or the predictor.
 #[derive(Clone, Debug)]
 pub(super) struct FrontCall {

@@ -286,7 +286,7 @@ impl Execute {
         self.stats.written += 1;
         let flags = io.ring.flags(seq);
         if flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP) {
-            lsq.written_back(seq, &io.ring, &mut self.from_lsq);
+            lsq.written_back(seq, &mut self.from_lsq);
             issue.leave(&mut io.ring, seq);
             self.receive(io, issue, now);
         }

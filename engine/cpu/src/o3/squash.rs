@@ -36,7 +36,7 @@ impl Pipeline {
         self.issue.squash(&mut self.io.ring, next, self.dispatch.next());
         let dropped = self.dispatch.squash(&mut self.io, next, renamed, &in_flight, now);
         self.rename.drop_dispatched(&dropped);
-        self.lsq.squash(after, &self.io.ring);
+        self.lsq.squash(after);
         self.decode.squash(next);
         self.fetch.squash(next, self.rename.next(), &mut self.io);
     }

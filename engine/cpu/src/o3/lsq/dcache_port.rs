@@ -7,7 +7,7 @@ use educe::Educe;
 use super::super::config::O3Config;
 use super::super::seq::Seq;
 use super::ports::Ports;
-use super::{acts_on_line, Counts, NEVER};
+use super::{Counts, NEVER};
 use crate::outside::{Outside, Packet};
 use crate::when::When;
 
@@ -165,7 +165,7 @@ impl SplitAccess {
         let vaddr = m.vaddr.wrapping_add(u64::from(self.sent));
         let to_line_end = u64::from(line) - (vaddr & u64::from(line - 1));
         let rest = m.size.saturating_sub(self.sent).max(1);
-        let size = if acts_on_line(m.kind) { rest } else { u64::from(rest).min(to_line_end) as u16 };
+        let size = if m.kind.acts_on_line() { rest } else { u64::from(rest).min(to_line_end) as u16 };
         let paddr = m.paddr_of(self.sent);
         let non_temporal = flags.any(UopFlags::NON_TEMPORAL);
         let request =

@@ -32,7 +32,7 @@ mod translate;
 
 pub use config::{LsqConfig, PartialForward};
 
-use breakeven_base::{Cycle, MemKind, MemRef, UopFlags};
+use breakeven_base::{Cycle, MemRef, UopFlags, PAGE};
 use educe::Educe;
 
 use super::config::O3Config;
@@ -89,8 +89,6 @@ pub fn uses_store_queue(flags: UopFlags) -> bool {
     flags.any(UopFlags::STORE | UopFlags::CACHE_OP) && !flags.any(UopFlags::TRAP) && !uses_load_queue(flags)
 }
 
-/// Bytes of the smallest page: what a reference crosses, whatever the size of the page that maps it.
-const PAGE: u64 = 4096;
 const NEVER: Cycle = Cycle::MAX;
 
 /// What all of the queue works with and nothing changes.
@@ -104,12 +102,6 @@ struct Rules {
     /// Stores complete in order.
     tso: bool,
     quirks: Gem5Quirks,
-}
-
-/// References to a whole line, whichever of its bytes they name.
-#[inline]
-fn acts_on_line(kind: MemKind) -> bool {
-    matches!(kind, MemKind::StoreLine | MemKind::CboZero | MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval)
 }
 
 #[derive(Debug, Educe)]
@@ -289,7 +281,7 @@ impl Lsq {
 
     /// A memory reference or barrier writes back in this cycle: what memory order held back for it becomes ready.
     #[inline]
-    pub fn written_back(&mut self, seq: Seq, _ring: &InstRing, out: &mut LsqOut) {
+    pub fn written_back(&mut self, seq: Seq, out: &mut LsqOut) {
         self.depend.completed(seq, &mut out.ready);
     }
 
@@ -342,7 +334,7 @@ impl Lsq {
     }
 
     /// Squashes everything younger than `seq`.
-    pub fn squash(&mut self, seq: Seq, _ring: &InstRing) {
+    pub fn squash(&mut self, seq: Seq) {
         while let Some(load) = self.loads.squash_one(seq) {
             self.counts.squashed_loads += 1;
             self.depend.squash(load, seq);

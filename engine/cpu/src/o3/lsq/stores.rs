@@ -18,7 +18,7 @@ use super::super::inst::{InstRing, Wait};
 use super::super::seq::{LoadPos, Seq, StorePos};
 use super::filter::Filter;
 use super::translate::Translation;
-use super::{acts_on_line, Found, Lsq, MemOutcome, SplitAccess, NEVER};
+use super::{Found, Lsq, MemOutcome, SplitAccess, NEVER};
 use crate::outside::Outside;
 use crate::when::When;
 
@@ -353,7 +353,7 @@ impl Lsq {
 /// First and last byte that a store changes.
 #[inline]
 pub fn range_of(m: &MemRef, line: u32) -> (u64, u64) {
-    if acts_on_line(m.kind) {
+    if m.kind.acts_on_line() {
         let lo = m.vaddr & !u64::from(line - 1);
         (lo, lo + u64::from(line - 1))
     } else {

@@ -190,7 +190,7 @@ impl Rig {
 
     pub fn squash(&mut self, last: u64) {
         let younger = Seq(last + 1);
-        self.lsq.squash(Seq(last), &self.ring);
+        self.lsq.squash(Seq(last));
         for list in [&mut self.executes, &mut self.writes_back, &mut self.commits] {
             list.retain(|(_, seq)| *seq < younger);
         }
@@ -235,7 +235,7 @@ impl Rig {
         self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at.0, seq)));
         for seq in Self::due(&mut self.writes_back, now) {
             self.done[seq.0 as usize] = now;
-            self.lsq.written_back(seq, &self.ring, &mut self.out);
+            self.lsq.written_back(seq, &mut self.out);
         }
         // What is ready issues now and executes in the next cycle.
         for seq in self.out.ready.drain(..) {
