@@ -98,9 +98,10 @@ def several(*prefetchers):
 
 
 def sliced(cache, slices, gem5s):
-    """A cache of so many slices; in a real gem5, whose sets are a power of two, of the size `gem5s`."""
+    """The cache with so many slices; in a real gem5, whose sets are a power of two, of the size `gem5s`."""
     if has_extensions():
         cache.slices = slices
     else:
         LEFT_OUT.add("slices")
         cache.size = assumed(gem5s, "the most that a real gem5 takes")
+    return cache

@@ -4,6 +4,11 @@
 so that what the row measures comes out. `assumed(value, note)`: no source; `assumed_unless_marked` keeps the mark that
 a value has. `as_gem5(value, note)`: of gem5's reference runs. Of a mapping each value is marked. breakeven keeps the
 mark beside the parameter; a real gem5 gets the value.
+
+    row = rows_of("skylake")
+    numROBEntries = row(rob_size=224)  # as sourced(224, "skylake/rob_size")
+    LQEntries, SQEntries = row(load_queue=72, store_queue=56)
+    dtb.size, dtb.assoc = row(dtlb_entries=(64, 4))  # two values of one row
 """
 
 try:
@@ -25,4 +30,18 @@ except ImportError:
         return value
 
 
-__all__ = ["as_gem5", "assumed", "assumed_unless_marked", "calibrated", "sourced"]
+def rows_of(cpu):
+    """What marks values with rows of this processor: one value, or several in their order."""
+
+    def row(**rows):
+        marked = [
+            sourced(value, f"{cpu}/{parameter}")
+            for parameter, values in rows.items()
+            for value in (values if isinstance(values, tuple) else (values,))
+        ]
+        return marked if len(marked) > 1 else marked[0]
+
+    return row
+
+
+__all__ = ["as_gem5", "assumed", "assumed_unless_marked", "calibrated", "rows_of", "sourced"]

@@ -3,152 +3,87 @@
 The file of `c910` is used; what differs is here. The ROB holds up to three micro-ops an entry: here 192 micro-ops.
 Vectors are loaded 32 bytes a cycle and stored 16 (instructions timed on the board). Not modelled:
 which micro-ops may share an entry of the ROB, its fusion, and its queues (here one of their joint size).
-
-Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
 from m5 import objects
-from m5.objects import FUDesc, FUPool, IntALU, IprPort, OpDesc, PredALU, RiscvISA, SimpleMemory
 
-from machines.c910 import (
-    C910CPU,
-    MEMORY_SIZE,
-    C910BranchPredictor,
-    C910FloatAdd,
-    C910FloatMul,
-    C910Vector,
-    L1DCache,
-    L1ICache,
-    L2Bus,
-    L2Cache,
-)
-from machines.constructors import (
-    L2,
-    MEMORY,
-    OUT_OF_ORDER,
-    RISCV,
-    constructor,
-    machine_of,
-    without_gem5_traits,
-)
-from machines.extensions import extend
-from machines.provenance import assumed, calibrated, sourced
-from machines.riscv_board import RiscvBoard, board_range
+from machines import c910
+from machines.constructors import L2, MEMORY, OUT_OF_ORDER, RISCV, constructor, machine_of
+from machines.families import riscv
+from machines.families.outoforder import dividers, pool, unit
+from machines.provenance import assumed, calibrated, rows_of
 
 NAME = "x100"
 DESCRIPTION = "SpacemiT X100 (K3, 2.4 GHz): 4-wide out-of-order, RVV 1.0 of 256 bits, misaligned in hardware"
 ISA = "riscv"
 
-CLOCK = sourced("2400MHz", "x100/clock_mhz")
+row = rows_of("x100")
+CLOCK = row(clock_mhz="2400MHz")
 LOAD_TO_USE = {"L1": 3, "L2": 22}  # cycles; what `breakeven machines show x100` measures
-LOADS = ("SimdUnitStrideLoad", "SimdUnitStrideMaskLoad", "SimdStridedLoad", "SimdIndexedLoad",
-         "SimdUnitStrideFaultOnlyFirstLoad", "SimdWholeRegisterLoad")  # fmt: skip
-STORES = ("SimdUnitStrideStore", "SimdUnitStrideMaskStore", "SimdStridedStore", "SimdIndexedStore",
-          "SimdWholeRegisterStore")  # fmt: skip
+
+ALUS = calibrated(3, "x100/port_map", "two ALUs and the branch unit, which gem5's classes do not tell apart")
+MULTIPLY = {"IntMult": row(lat_mul=3)}
+DIVIDER = dividers(integer=row(lat_div=22), because="one divider")
+STORES = calibrated(1, "x100/vec_store_bytes", "16 bytes a cycle")
 
 
-class X100IntALU(IntALU):
-    count = calibrated(3, "x100/port_map", "two ALUs and the branch unit, which gem5's classes do not tell apart")
-
-
-class X100MulDiv(FUDesc):
-    count = sourced(1, "x100/port_map")
-    opList = [
-        OpDesc(opClass="IntMult", opLat=sourced(3, "x100/lat_mul")),
-        OpDesc(opClass="IntDiv", opLat=sourced(22, "x100/lat_div"), pipelined=assumed(False, "one divider")),
-    ]
-
-
-class X100Load(FUDesc):
-    count = sourced(2, "x100/port_map")
-    opList = [OpDesc(opClass=name) for name in ("MemRead", "FloatMemRead", *LOADS)]
-
-
-class X100Store(FUDesc):
-    count = calibrated(1, "x100/vec_store_bytes", "16 bytes a cycle")
-    opList = [OpDesc(opClass=name) for name in ("MemWrite", "FloatMemWrite", *STORES)]
-
-
-class X100FUPool(FUPool):
-    FUList = [
-        X100IntALU(),
-        X100MulDiv(),
-        C910FloatAdd(),
-        C910FloatMul(),
-        X100Load(),
-        X100Store(),
-        C910Vector(),
-        PredALU(),
-        IprPort(),
-    ]
-
-
-class X100CPU(C910CPU):
+class X100CPU(c910.C910CPU):
     fetchWidth = assumed(8, "32 bytes: wider than the C910's, by its authors")
-    decodeWidth = sourced(4, "x100/decode_width")
-    renameWidth = sourced(4, "x100/decode_width")
-    dispatchWidth = sourced(4, "x100/decode_width")
-    numROBEntries = sourced(192, "x100/rob_size")
+    decodeWidth = renameWidth = dispatchWidth = row(decode_width=4)
+    numROBEntries = row(rob_size=192)
     LQEntries = assumed(32, "twice the C910's; the queue that issues has 16")
     SQEntries = assumed(24, "as LQEntries")
-    numPhysIntRegs = assumed(192, "no limit before the ROB")
-    numPhysFloatRegs = assumed(192, "as numPhysIntRegs")
+    numPhysIntRegs = numPhysFloatRegs = assumed(192, "no limit before the ROB")
     cacheLoadPorts = calibrated(2, "x100/vec_load_bytes", "16 bytes each")
     cacheStorePorts = calibrated(1, "x100/vec_store_bytes", "16 bytes a cycle")
-    fuPool = X100FUPool()
-    branchPred = C910BranchPredictor()
+    fuPool = pool(
+        unit("X100IntALU", ALUS, base=objects.IntALU),
+        unit("X100MulDiv", row(port_map=1), MULTIPLY, DIVIDER),
+        *c910.FLOATS,
+        unit("X100Load", row(port_map=2), {"loads": 1, "vector loads": 1}),
+        unit("X100Store", STORES, {"stores": 1, "vector stores": 1}),
+        c910.VECTOR,
+    )
 
 
-class X100L1DCache(L1DCache):
-    tag_latency = calibrated(2, "x100/lat_load_l1", "with the core's own cycle, 3 to the use")
-    data_latency = calibrated(2, "x100/lat_load_l1", "as tag_latency")
+class L1DCache(c910.L1DCache):
+    tag_latency = data_latency = calibrated(2, "x100/lat_load_l1", "with the core's own cycle, 3 to the use")
 
 
-class X100L2Cache(L2Cache):
+class L2Cache(c910.L2Cache):
     size = assumed("4MiB", "a cluster's share")
     tag_latency = assumed(8, "half of the data's")
     data_latency = assumed(16, "no source; less than the C910's, by its authors")
 
 
-def ours(cpu, l2):
+def ours(board):
     """What a real gem5 cannot express: there, misaligned accesses are free but for crossing a line."""
-    without_gem5_traits(cpu)
-    cpu.misaligned.policy = assumed("hardware", "as the C910")
-    cpu.misaligned.line_cross_load = assumed(1, "as the C910")
-    cpu.misaligned.line_cross_store = assumed(1, "as the C910")
-    cpu.misaligned.page_cross_load = assumed(10, "as the C910")
-    cpu.misaligned.page_cross_store = assumed(10, "as the C910")
+    cpu, isa = board.cpu, board.cpu.isa[0]
+    line, page = {"line_cross_load": 1, "line_cross_store": 1}, {"page_cross_load": 10, "page_cross_store": 10}
+    riscv.put(cpu.misaligned, assumed({"policy": "hardware", **line, **page}, "as the C910"))
+    cpu.mmu.itb.size = assumed(32, "the instruction side's first level")
+    cpu.mmu.dtb.size = assumed(32, "as the instruction side")
     cpu.mmu.dtb.l2_size = assumed(1024, "as the C910")
     cpu.mmu.dtb.l2_assoc = assumed(4, "four ways")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
-    cpu.isa[0].dlen = sourced(128, "x100/dlen")
-    cpu.isa[0].clmul_latency = sourced(2, "x100/lat_clmul")
-    cpu.isa[0].strided_element_cycles = sourced(1, "x100/vec_strided_cycles")
-    cpu.isa[0].indexed_element_cycles = assumed(1, "as strided_element_cycles")
-    cpu.isa[0].whole_vector_groups = sourced(True, "x100/vl_dispatch")
-    l2.prefetcher = objects.StreamPrefetcher()
+    isa.dlen = row(dlen=128)
+    isa.clmul_latency, isa.whole_vector_groups = row(lat_clmul=2, vl_dispatch=True)
+    isa.strided_element_cycles = row(vec_strided_cycles=1)
+    isa.indexed_element_cycles = assumed(1, "as strided_element_cycles")
+    board.l2.prefetcher = objects.StreamPrefetcher()
 
 
 @constructor(*OUT_OF_ORDER, *L2, *MEMORY, *RISCV, "prefetchers")
 def X100Board(**options):
-    cpu = X100CPU(isa=[RiscvISA(enable_rvv=sourced(True, "x100/vlen"), vlen=sourced(256, "x100/vlen"))])
-    cpu.mmu.itb.size = assumed(32, "the instruction side's first level")
-    cpu.mmu.dtb.size = assumed(32, "as the instruction side")
-    l2 = X100L2Cache()
-    extend(ours, cpu, l2)
-    memory = SimpleMemory(
-        range=board_range(MEMORY_SIZE),
-        latency=assumed("90ns", "LPDDR5"),
-        bandwidth=assumed("8GiB/s", "one core of it"),
-    )
-    return RiscvBoard(
-        cpu=cpu,
-        clock=CLOCK,
-        memory=memory,
-        icache=L1ICache(),
-        dcache=X100L1DCache(),
-        l2=l2,
-        l2bus=L2Bus(),
+    return riscv.silicon_board(
+        X100CPU(isa=riscv.vectors(256, "x100/vlen")),
+        CLOCK,
+        ours,
+        icache=c910.L1ICache(),
+        dcache=L1DCache(),
+        l2=L2Cache(),
+        l2bus=riscv.Bus(),
+        memory=riscv.memory(assumed("90ns", "LPDDR5"), assumed("8GiB/s", "one core of it")),
         misaligned=assumed(True, "as the C910"),
         **options,
     )

@@ -1,10 +1,10 @@
 """gem5's AtomicSimple: every instruction a cycle, memory without time; for running programs, not for measuring them."""
 
-from m5.objects import DDR3_1600_8x8, MemCtrl, X86AtomicSimpleCPU
+from m5.objects import DDR3_1600_8x8, X86AtomicSimpleCPU
 
 from machines.constructors import X86, constructor, machine_of
+from machines.families import x86
 from machines.provenance import as_gem5
-from machines.x86_board import X86Board, board_range
 
 NAME = "x86_atomic"
 DESCRIPTION = "gem5's AtomicSimple: 2 GHz, one instruction a cycle, no caches, memory without time"
@@ -16,8 +16,8 @@ MEMORY = as_gem5("512MB", "reference configuration")
 
 @constructor("clk_freq", *X86)
 def X86AtomicBoard(**options):
-    memory = MemCtrl(dram=DDR3_1600_8x8(range=board_range(MEMORY)))
-    return X86Board(cpu=X86AtomicSimpleCPU(), clock=CLOCK, memory=memory, **options)
+    memory = x86.dram(DDR3_1600_8x8, MEMORY)
+    return x86.X86Board(cpu=X86AtomicSimpleCPU(), clock=CLOCK, memory=memory, **options)
 
 
 machine = machine_of(X86AtomicBoard)

@@ -4,128 +4,93 @@ The files of `zen3` and `zen4` are used; what differs is here, and what is not p
 minds page offsets here, which nobody has measured on this core. Memory pipes are four: two load, vectors included, two
 load general registers or store. Not modelled, beside what is not there either: AVX-512's floating point, the two
 decoders' clusters, that the first level's 64 bytes a store are one access.
-
-Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from m5.objects import FUDesc, FUPool, IprPort, PredALU
-
+from machines import zen3, zen4
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
-from machines.extensions import extend
-from machines.provenance import assumed, calibrated, sourced
-from machines.x86_board import board_range
-from machines.x86_silicon import MEMORY_SIZE, dividers, fences, ops, vector_logic
-from machines.zen3 import L1Cache, L2Cache, Memory, Vector0And3, Vector1And2, microcode, ours, zen_board, zen_cpu
-from machines.zen4 import Zen4BranchPredictor, Zen4CPU, Zen4L3Cache
+from machines.families import x86, zen
+from machines.families.outoforder import dividers, pool, unit
+from machines.provenance import assumed, calibrated, rows_of
 
 NAME = "zen5"
 DESCRIPTION = "AMD Zen 5 (Ryzen 9 9950X, 4.3 GHz): 8-wide out-of-order, four loads a cycle, REP MOVSB 56 bytes a cycle"
 ISA = "x86"
 
-CLOCK = sourced("4300MHz", "zen5/clock_mhz")
+row = rows_of("zen5")
+CLOCK = row(clock_mhz="4300MHz")
 LOAD_TO_USE = {"L1": 4, "L2": 14, "L3": 49}  # cycles; what `breakeven machines show zen5` measures
-MOVS = sourced(55.9, "zen5/rep_movs_bytes_per_cycle")
-STOS = sourced(61.8, "zen5/rep_stos_bytes_per_cycle")
 
-VECTOR = vector_logic("zen5/lat_simd_add")
-
-
-class MultiplyingAlus(FUDesc):
-    count = calibrated(3, "zen5/port_map", "ALU 0 to 2")
-    opList = [*ops({"IntAlu": 1, "IntMult": sourced(3, "zen5/lat_imul")})]
+LOADS = calibrated({"MemRead": 1, "FloatMemRead": 4}, "zen5/lat_load_l1", "4 and 7")
+MULTIPLY = {"IntMult": row(lat_imul=3)}
+DIVIDER = dividers(integer=row(lat_div=18))
 
 
-class DividingAlu(FUDesc):
-    count = calibrated(1, "zen5/port_map", "ALU 3")
-    opList = [*ops({"IntAlu": 1}), *dividers(integer=sourced(18, "zen5/lat_div"))]
-
-
-class OtherAlus(FUDesc):
-    count = calibrated(2, "zen5/port_map", "ALU 4 and 5")
-    opList = [*ops({"IntAlu": 1})]
-
-
-class LoadPipes(FUDesc):
-    """Loads of any kind."""
-
-    count = calibrated(2, "zen5/tput_load", "two of vectors")
-    opList = [*ops(calibrated({"MemRead": 1, "FloatMemRead": 4}, "zen5/lat_load_l1", "4 and 7"))]
-
-
-class StorePipes(FUDesc):
-    """Stores of any kind, and loads of general registers."""
-
-    count = calibrated(2, "zen5/tput_store", "two a cycle")
-    opList = [*ops({"MemRead": 1, "MemWrite": 1, "FloatMemWrite": 1})]
-
-
-class Zen5FUPool(FUPool):
-    FUList = [
-        *(OtherAlus(), MultiplyingAlus(), DividingAlu()),
-        *(LoadPipes(), StorePipes()),
-        *(Vector0And3(), Vector1And2(), PredALU(), IprPort()),
-    ]
-
-
-class Zen5CPU(Zen4CPU):
-    fetchWidth = sourced(8, "zen5/rename_width")
+class Zen5CPU(zen4.Zen4CPU):
+    fetchWidth = decodeWidth = renameWidth = dispatchWidth = row(rename_width=8)
     fetchToDecodeDelay = calibrated(9, "zen5/branch_mispredict", "the stages that a new path goes through")
-    decodeWidth = sourced(8, "zen5/rename_width")
-    renameWidth = sourced(8, "zen5/rename_width")
-    dispatchWidth = sourced(8, "zen5/rename_width")
-    issueWidth = calibrated(16, "zen5/port_map", "six, four and six pipes")
-    wbWidth = calibrated(16, "zen5/port_map", "as issueWidth")
-    commitWidth = sourced(8, "zen5/retire_width")
-    numROBEntries = sourced(448, "zen5/rob_size")
+    issueWidth = wbWidth = calibrated(16, "zen5/port_map", "six, four and six pipes")
+    commitWidth, numROBEntries = row(retire_width=8, rob_size=448)
     numIQEntries = calibrated(250, "zen5/scheduler_size", "all together")
-    numPhysIntRegs = sourced(240, "zen5/int_prf")
-    numPhysFloatRegs = sourced(384, "zen5/vec_prf")
-    LQEntries = sourced(128, "zen5/load_queue")
-    SQEntries = sourced(104, "zen5/store_queue")
-    cacheLoadPorts = sourced(4, "zen5/tput_load")
-    cacheStorePorts = sourced(2, "zen5/tput_store")
-    fuPool = Zen5FUPool()
-    branchPred = Zen4BranchPredictor()
+    numPhysIntRegs, numPhysFloatRegs = row(int_prf=240, vec_prf=384)
+    LQEntries, SQEntries = row(load_queue=128, store_queue=104)
+    cacheLoadPorts, cacheStorePorts = row(tput_load=4, tput_store=2)
+    fuPool = pool(
+        unit("OtherAlus", calibrated(2, "zen5/port_map", "ALU 4 and 5"), {"IntAlu": 1}),
+        unit("MultiplyingAlus", calibrated(3, "zen5/port_map", "ALU 0 to 2"), {"IntAlu": 1, **MULTIPLY}),
+        unit("DividingAlu", calibrated(1, "zen5/port_map", "ALU 3"), {"IntAlu": 1}, DIVIDER),
+        unit("LoadPipes", calibrated(2, "zen5/tput_load", "two of vectors"), LOADS),
+        unit("StorePipes", calibrated(2, "zen5/tput_store", "two a cycle"), {"MemRead": 1, "stores": 1}),
+        *zen3.VECTOR_PIPES,
+    )
 
 
-class Zen5L1Cache(L1Cache):
-    size = sourced("48KiB", "zen5/l1d_size_kb")
-    assoc = sourced(12, "zen5/l1d_assoc")
+class L1Cache(zen3.L1Cache):
+    size, assoc = row(l1d_size_kb="48KiB", l1d_assoc=12)
 
 
-class Zen5L2Cache(L2Cache):
-    size = sourced("1MiB", "zen5/l2_size_kb")
-    assoc = sourced(16, "zen5/l2_assoc")
+class L2Cache(zen3.L2Cache):
+    size, assoc = row(l2_size_kb="1MiB", l2_assoc=16)
     data_latency = calibrated(7, "zen5/l2_latency", "the first level and the bus add the rest")
 
 
-class Zen5L3Cache(Zen4L3Cache):
+class L3Cache(zen4.L3Cache):
     data_latency = calibrated(37, "zen5/l3_latency", "the levels before it add the rest")
 
 
-class Zen5Memory(Memory):
-    latency = calibrated("70ns", "zen5/dram_latency_ns", "the caches and buses on the way add the rest")
-
-
-def zen5s(cpu, dcache, l2):
-    """What a real gem5 cannot express."""
-    ours(cpu, dcache, l2, microcode(MOVS, STOS, block=calibrated(64, "zen5/rep_movs_bytes_per_cycle", "a line")))
-    cpu.isa[0].enable_avx512 = sourced(True, "zen5/avx512")
-    cpu.isa[0].microcode.max_access = sourced(64, "zen5/avx512")
+def ours(board):
+    """Address translation, and what a real gem5 cannot express."""
+    cpu = board.cpu
+    zen.zen_core(
+        board,
+        movs=row(rep_movs_bytes_per_cycle=55.9),
+        stos=row(rep_stos_bytes_per_cycle=61.8),
+        block=calibrated(64, "zen5/rep_movs_bytes_per_cycle", "a line"),
+    )
+    cpu.loopBufferSize = calibrated(4 * 4096, "zen3/op_cache", "four bytes of code an operation")
+    cpu.isa[0].enable_avx512 = row(avx512=True)
+    cpu.isa[0].microcode.max_access = row(avx512=64)
     cpu.isa[0].microcode.max_store = calibrated(32, "zen5/tput_store", "two halves a cycle")
-    cpu.mmu.dtb.l2_size = sourced(4096, "zen5/stlb_entries")
-    fences(cpu, assumed(12, "as Zen 4's"))
-    dcache.way_predictor_masks = assumed([], "no source has Zen 5's hash")
+    cpu.mmu.dtb.size = row(dtlb_entries=96)
+    cpu.mmu.dtb.l2_size = row(stlb_entries=4096)
+    x86.fences(cpu, assumed(12, "as Zen 4's"))
+    cpu.dcache.way_predictor_masks = assumed([], "no source has Zen 5's hash")
     cpu.misaligned.line_cross_store = calibrated(1, "zen5/split_store_cost", "a second access")
 
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def Zen5Board(**options):
-    cpu = zen_cpu(Zen5CPU, "Zen 5")
-    cpu.mmu.dtb.size = sourced(96, "zen5/dtlb_entries")
-    dcache, l2 = Zen5L1Cache(), Zen5L2Cache()
-    extend(zen5s, cpu, dcache, l2)
-    return zen_board(cpu, CLOCK, dcache, l2, Zen5L3Cache(), Zen5Memory(range=board_range(MEMORY_SIZE)), **options)
+    latency = calibrated("70ns", "zen5/dram_latency_ns", "the caches and buses on the way add the rest")
+    return zen.zen_board(
+        Zen5CPU(isa=x86.amd("Zen 5")),
+        CLOCK,
+        ours,
+        icache=zen3.L1Cache(),
+        dcache=L1Cache(),
+        l2=L2Cache(),
+        l3=L3Cache(),
+        memory=x86.memory(latency, zen3.BANDWIDTH),
+        **options,
+    )
 
 
 machine = machine_of(Zen5Board)

@@ -96,9 +96,9 @@ def test_gem5s_own_traits_are_on_in_gem5s_own_cores_only(name: str) -> None:
 
 def test_a_value_without_a_mark_is_found(tmp_path: Path) -> None:
     source = (MACHINES / "u74.py").read_text()
-    marked = 'assoc = sourced(8, "u74/l1d_assoc")'
+    marked = 'size, assoc = row(l1d_size_kb="32KiB", l1d_assoc=8)'
     assert marked in source
-    (tmp_path / "bare.py").write_text(source.replace(marked, "assoc = 16"))
+    (tmp_path / "bare.py").write_text(source.replace(marked, 'size, assoc = row(l1d_size_kb="32KiB"), 16'))
     bare = [str(value) for value in values_set(str(tmp_path / "bare.py")) if value.provenance is None]
     assert bare == ["system.cpu.dcache.assoc = 16"]
 

@@ -1,30 +1,26 @@
-"""The board that every x86 machine here sits on: one core, its caches, a memory bus and one memory from address 0.
+"""The board that every machine here sits on: one core, its caches, a memory bus and one memory.
 
 Written in gem5's language: under a real gem5 the same script builds the same board.
 """
 
-from m5.objects import (
-    AddrRange,
-    BadAddr,
-    L2XBar,
-    Root,
-    SrcClockDomain,
-    System,
-    SystemXBar,
-    VoltageDomain,
-    X86FsWorkload,
-)
+from m5.objects import AddrRange, BadAddr, L2XBar, Root, SrcClockDomain, System, SystemXBar, VoltageDomain
+
+from machines.constructors import without_gem5_traits
+from machines.extensions import extend
+from machines.provenance import assumed
+
+MEMORY_SIZE = assumed("512MiB", "what the guests need")
 
 
-class X86Board(System):
+class Board(System):
     """One core on a memory bus.
 
     icache, dcache: first-level caches; both None: the core sits on the memory bus itself.
-    l2, l3, l4: further levels, each behind its own bus; None: the level above sits on the next.
+    l2, l3, l4: further levels, each behind its own bus (l2bus, ...); None: the level above sits on the next.
     memory: the controller or plain memory, made for the board's address range by the caller.
     """
 
-    def __init__(self, cpu, clock, memory, icache=None, dcache=None, object_file="", **levels):
+    def __init__(self, cpu, clock, memory, icache=None, dcache=None, **levels):
         super().__init__()
         self.clk_domain = SrcClockDomain(clock=clock, voltage_domain=VoltageDomain())
         self.mem_mode = type(cpu).memory_mode()
@@ -44,7 +40,7 @@ class X86Board(System):
                 cache.mem_side = inner
                 inner = bus.cpu_side_ports
         if levels:
-            raise TypeError(f"X86Board: there is no part {', '.join(levels)}")
+            raise TypeError(f"{type(self).__name__}: there is no part {', '.join(levels)}")
         for name, cache in (("icache", icache), ("dcache", dcache)):
             port = getattr(cpu, f"{name}_port")
             if cache is None:
@@ -56,21 +52,41 @@ class X86Board(System):
         for tlb in (cpu.mmu.itb, cpu.mmu.dtb):
             tlb.walker.port = inner
         cpu.createInterruptController()
-        cpu.interrupts[0].pio = self.membus.mem_side_ports
-        cpu.interrupts[0].int_requestor = self.membus.cpu_side_ports
-        cpu.interrupts[0].int_responder = self.membus.mem_side_ports
+        self.join_interrupts()
         self.system_port = self.membus.cpu_side_ports
 
         self.mem_ctrl = memory
         self.mem_ctrl.port = self.membus.mem_side_ports
         self.mem_ranges = [memory.dram.range if hasattr(memory, "dram") else memory.range]
-        cpu.createThreads()
-        self.workload = X86FsWorkload(object_file=object_file)
+
+    def join_interrupts(self):
+        """Joins the ports of the interrupt controller, where it has some."""
 
 
-def board_range(size):
-    """The board's memory, `size` bytes from 0."""
-    return AddrRange(0, size=size)
+def range_from(start, size):
+    """A memory's addresses: `size` bytes from `start`."""
+    return AddrRange(start, size=size)
+
+
+def silicon(board, ours):
+    """The board of a real processor: without what only gem5's core does, and with `ours(board)`.
+
+    `ours` sets what this engine has; a real gem5 takes of it the parameters that it has.
+    """
+
+    def all_of_it(board):
+        without_gem5_traits(board.cpu)
+        ours(board)
+
+    extend(all_of_it, board)
+    return board
+
+
+def put(part, *tables, **values):
+    """Sets several parameters of `part`; `tables`: those whose values have one source, `sourced({...}, row)`."""
+    for table in (*tables, values):
+        for name, value in table.items():
+            setattr(part, name, value)
 
 
 def root(board):
