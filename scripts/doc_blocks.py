@@ -171,6 +171,12 @@ def load_to_use() -> str:
     return table(("cycles, load to use", "L1", "L2", "L3", "L4"), rows, (1, 2, 3, 4))
 
 
+def known_family() -> str:
+    """The shortest preset that is built from another one's file."""
+    text = (agreement.REPO / "configs" / "machines" / "x60.py").read_text(encoding="utf-8")
+    return f"```python\n{text}```"
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "agreement": agreement_summary,
     "agreement-sentence": agreement_sentence,
@@ -182,4 +188,5 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "blind": blind,
     "speed": speed,
     "load-to-use": load_to_use,
+    "known-family": known_family,
 }

@@ -55,6 +55,8 @@ _KINDS: dict[type, Any] = {int: _Int, float: _Float, str: _Str}
 def _marked(value: Any, provenance: Provenance) -> Any:
     if isinstance(value, Mapping):
         return {name: _marked(each, provenance) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_marked(each, provenance) for each in value)
     if isinstance(value, Marked):
         value = value.value
     kind = _KINDS.get(type(value))
@@ -64,7 +66,7 @@ def _marked(value: Any, provenance: Provenance) -> Any:
 
 
 def sourced(value: Any, row: str, note: str = "") -> Any:
-    """`value` as `row` (``cpu/parameter``) of uarch.csv has it. Of a mapping: each of its values."""
+    """`value` as `row` (``cpu/parameter``) of uarch.csv has it. Of a mapping or a tuple: each of its values."""
     return _marked(value, Provenance(SOURCED, row, note))
 
 

@@ -24,7 +24,7 @@ from m5.objects import (
 )
 
 from machines.constructors import IN_ORDER, L2, MEMORY, constructor, machine_of
-from machines.families import x86
+from machines.families import atom, x86
 from machines.families.inorder import pool, sources, unit
 from machines.provenance import assumed, calibrated, rows_of, sourced
 
@@ -106,24 +106,8 @@ class L1DCache(x86.SiliconCache):
 
 class L2Cache(x86.SiliconCache):
     size, assoc = row(l2_size_kb="512KiB", l2_assoc=8)
-    tag_latency = calibrated(4, "bonnell/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(12, "bonnell/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((4, 12), "bonnell/l2_latency", "the first level and the bus add the rest")
     mshrs = write_buffers = assumed(8, "as the first level's")
-
-
-def string_modes(bytes_per_cycle):
-    """Microcode, as fast for single bytes as for words. What a line's accesses take comes on top of the pace."""
-    return [
-        objects.X86StringMode(
-            startup_uops=calibrated(120, "bonnell/rep_movs_startup", "60 cycles at two a cycle"),
-            block=row(line_bytes=64),
-            bytes_per_cycle=bytes_per_cycle,
-        ),
-        objects.X86StringMode(
-            startup_uops=assumed(120, "as going up"),
-            **assumed({"backwards": True, "block": 0, "element_cycles": 4}, "microcode by element"),
-        ),
-    ]
 
 
 def ours(board):
@@ -148,44 +132,19 @@ def ours(board):
     cpu.write_combining = x86.write_combining(buffers=row(wc_buffers=4))
     x86.without(isa, "sse4_1", "sse4_2", "popcnt", "rdtscp", *x86.SINCE_SANDY_BRIDGE, note="not in this core")
     isa.enable_movbe = assumed(True, "the first to have it")
-    isa.microcode = objects.X86Microcode(
-        gem5=assumed(False, "hardware has its own"),
-        split_stores=row(alu_mem_fused=False),
-        stack_engine=assumed(True, "push and pop are one pass"),
-        zero_idioms=assumed(True, "as later cores"),
-        flag_merge=row(partial_flag_stall="none"),
-        max_access=row(l1d_load_bytes_per_cycle=16),
-        instructions=[
-            x86.instruction("adc sbb", latency=row(lat_adc=2)),
-            x86.instruction("paddq", latency=row(lat_simd_add=5)),
-            x86.instruction(
-                "movdqu movups lddqu",
-                uops=calibrated(8, "bonnell/tput_movdqu_load", "as many as an instruction has here"),
-            ),
-        ],
-        rep_movs=string_modes(bytes_per_cycle=calibrated(10.7, "bonnell/rep_movs_bytes_per_cycle", "5.6 in all")),
-        rep_stos=string_modes(bytes_per_cycle=calibrated(32, "bonnell/rep_stos_bytes_per_cycle", "10.6 in all")),
-    )
+    isa.microcode = atom.in_order_microcode()
     cpu.dcache.prefetcher = sourced(objects.NextLinePrefetcher(), "bonnell/prefetchers")
     board.l2.prefetcher = sourced(objects.StreamPrefetcher(), "bonnell/prefetchers")
 
 
 @constructor(*IN_ORDER, *L2, *MEMORY, "prefetchers")
 def BonnellBoard(**options):
-    return x86.silicon_board(
-        BonnellCPU(isa=x86.intel("Bonnell")),
-        CLOCK,
-        ours,
-        icache=L1ICache(),
-        dcache=L1DCache(),
-        l2=L2Cache(),
-        l2bus=L2XBar(width=assumed(32, "half a line a cycle")),
-        memory=x86.memory(
-            latency=calibrated("107ns", "bonnell/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=row(dram_bw_single_core_gbps="3GiB/s"),
-        ),
-        **options,
-    )
+    latency = calibrated("107ns", "bonnell/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = row(dram_bw_single_core_gbps="3GiB/s")
+    memory = x86.memory(latency, bandwidth)
+    caches = (L1ICache(), L1DCache(), L2Cache())
+    buses = (L2XBar(width=assumed(32, "half a line a cycle")),)
+    return x86.silicon_board(BonnellCPU(isa=x86.intel("Bonnell")), CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(BonnellBoard)

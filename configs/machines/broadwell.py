@@ -29,10 +29,9 @@ DIVIDER = dividers(**assumed({"integer": 25, "divide": 13, "root": 16}, "a radix
 class BroadwellCPU(intel.LargeCore):
     fetchBufferSize = row(fetch_bytes_per_cycle=32)
     fetchToDecodeDelay = calibrated(10, "broadwell/branch_mispredict", "the stages that a new path goes through")
-    fetchQueueSize, decodeWidth = row(idq_size=56, decode_width=4)
-    renameWidth = dispatchWidth = row(rename_width=4)
+    fetchQueueSize = row(idq_size=56)
+    decodeWidth, renameWidth, dispatchWidth, commitWidth = row(decode_width=4, rename_width=(4, 4), retire_width=4)
     issueWidth = wbWidth = calibrated(8, "broadwell/port_map", "eight ports")
-    commitWidth = row(retire_width=4)
     numROBEntries, numIQEntries = row(rob_size=192, scheduler_size=60)
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=168, vec_prf=168)
     LQEntries, SQEntries = row(load_queue=72, store_queue=42)
@@ -65,8 +64,7 @@ class L1Cache(x86.SiliconCache):
 
 class L2Cache(x86.SiliconCache):
     size, assoc = row(l2_size_kb="256KiB", l2_assoc=8)
-    tag_latency = calibrated(2, "broadwell/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(6, "broadwell/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((2, 6), "broadwell/l2_latency", "the first level and the bus add the rest")
     mshrs = write_buffers = assumed(16, "Intel's superqueue")
 
 
@@ -108,22 +106,15 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def BroadwellBoard(**options):
-    return x86.silicon_board(
-        BroadwellCPU(isa=x86.intel("Broadwell")),
-        CLOCK,
-        ours,
-        icache=L1Cache(),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l2bus=L2XBar(width=row(l2_l1_bytes_per_cycle=64)),
-        l3=sliced(L3Cache(), calibrated(12, "broadwell/l3_size_kb", "twelve of 2560 KiB"), gem5s="20MiB"),
-        l3bus=L2XBar(width=row(l3_l2_bytes_per_cycle=32)),
-        memory=x86.memory(
-            latency=calibrated("65ns", "broadwell/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=calibrated("10.5GiB/s", "broadwell/dram_bw_single_core_gbps", "by the copy's"),
-        ),
-        **options,
-    )
+    l3 = sliced(L3Cache(), calibrated(12, "broadwell/l3_size_kb", "twelve of 2560 KiB"), gem5s="20MiB")
+    l2bus = L2XBar(width=row(l2_l1_bytes_per_cycle=64))
+    l3bus = L2XBar(width=row(l3_l2_bytes_per_cycle=32))
+    latency = calibrated("65ns", "broadwell/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = calibrated("10.5GiB/s", "broadwell/dram_bw_single_core_gbps", "by the copy's")
+    memory = x86.memory(latency, bandwidth)
+    caches = (L1Cache(), L1Cache(), L2Cache(), l3)
+    buses = (l2bus, l3bus)
+    return x86.silicon_board(BroadwellCPU(isa=x86.intel("Broadwell")), CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(BroadwellBoard)

@@ -81,19 +81,12 @@ def ours(board):
 
 @constructor(*IN_ORDER, *L1, *MEMORY, *RISCV)
 def C906Board(**options):
-    return riscv.silicon_board(
-        C906CPU(isa=riscv.without_vectors("its vectors are of draft 0.7.1, not RVV 1.0")),
-        CLOCK,
-        ours,
-        icache=L1ICache(),
-        dcache=L1DCache(),
-        memory=riscv.memory(
-            latency=calibrated("110ns", "c906/dram_latency_ns", "the cache and bus on the way add the rest"),
-            bandwidth=row(dram_bw_single_core_gbps="1GiB/s"),
-        ),
-        misaligned=row(unaligned_within_line=True),
-        **options,
-    )
+    cpu = C906CPU(isa=riscv.without_vectors("its vectors are of draft 0.7.1, not RVV 1.0"))
+    latency = calibrated("110ns", "c906/dram_latency_ns", "the cache and bus on the way add the rest")
+    bandwidth = row(dram_bw_single_core_gbps="1GiB/s")
+    memory = riscv.memory(latency, bandwidth)
+    caches = (L1ICache(), L1DCache())
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, **options)
 
 
 machine = machine_of(C906Board)

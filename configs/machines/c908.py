@@ -111,18 +111,10 @@ def c908_board(clock, vlen, datapath, l2, latency, **options):
         ours(board)
         board.cpu.isa[0].dlen = datapath
 
-    return riscv.silicon_board(
-        C908CPU(isa=vlen),
-        clock,
-        vector_unit,
-        icache=L1ICache(),
-        dcache=L1DCache(),
-        l2=l2,
-        l2bus=riscv.Bus(),
-        memory=riscv.memory(latency, assumed("4GiB/s", "one core of a 32-bit LPDDR4")),
-        misaligned=row(unaligned=True),
-        **options,
-    )
+    memory = riscv.memory(latency, assumed("4GiB/s", "one core of a 32-bit LPDDR4"))
+    caches = (L1ICache(), L1DCache(), l2)
+    buses = (riscv.Bus(),)
+    return riscv.silicon_board(C908CPU(isa=vlen), clock, vector_unit, memory, caches, buses, **options)
 
 
 @constructor(*IN_ORDER, *L2, *MEMORY, *RISCV)

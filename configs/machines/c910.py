@@ -32,10 +32,7 @@ INTEGER = (
         dividers(integer=assumed(20, "a radix-4 divider"), because="a radix-4 divider"),
     ),
 )
-FLOATS = (
-    unit("C910FloatAdd", TWO, base=objects.FP_ALU),
-    unit("C910FloatMul", TWO, base=objects.FP_MultDiv),
-)
+FLOATS = (unit("C910FloatAdd", TWO, base=objects.FP_ALU), unit("C910FloatMul", TWO, base=objects.FP_MultDiv))
 VECTOR = unit("C910Vector", TWO, base=objects.SIMD_Unit)
 
 
@@ -103,21 +100,13 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L2, *MEMORY, *RISCV, "prefetchers")
 def C910Board(**options):
-    return riscv.silicon_board(
-        C910CPU(isa=riscv.without_vectors("its vectors are of draft 0.7.1, not RVV 1.0")),
-        CLOCK,
-        ours,
-        icache=L1ICache(),
-        dcache=L1DCache(),
-        l2=L2Cache(),
-        l2bus=riscv.Bus(),
-        memory=riscv.memory(
-            latency=calibrated("116ns", "c910/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=row(dram_bw_single_core_gbps="4GiB/s"),
-        ),
-        misaligned=row(unaligned_within_line=True),
-        **options,
-    )
+    cpu = C910CPU(isa=riscv.without_vectors("its vectors are of draft 0.7.1, not RVV 1.0"))
+    latency = calibrated("116ns", "c910/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = row(dram_bw_single_core_gbps="4GiB/s")
+    memory = riscv.memory(latency, bandwidth)
+    caches = (L1ICache(), L1DCache(), L2Cache())
+    buses = (riscv.Bus(),)
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(C910Board)

@@ -10,7 +10,7 @@ from machines import c910
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, RISCV, constructor, machine_of
 from machines.families import riscv
 from machines.families.outoforder import pool, unit
-from machines.provenance import assumed, rows_of, sourced
+from machines.provenance import assumed, rows_of
 
 NAME = "c920"
 DESCRIPTION = "T-Head C920 (SG2044, 2.6 GHz): C910's 3-wide out-of-order core, RVV 1.0 of 128 bits, 2 MiB L2, 64 MiB L3"
@@ -50,23 +50,14 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *RISCV, "prefetchers")
 def C920Board(**options):
-    return riscv.silicon_board(
-        C920CPU(isa=riscv.vectors(128, "c920/vlen")),
-        CLOCK,
-        ours,
-        icache=c910.L1ICache(),
-        dcache=c910.L1DCache(),
-        l2=c910.L2Cache(size=row(l2_size_kb="2MiB")),
-        l2bus=riscv.Bus(),
-        l3=L3Cache(),
-        l3bus=riscv.Bus(),
-        memory=riscv.memory(
-            latency=assumed("100ns", "DDR5 of a server, behind three levels"),
-            bandwidth=assumed("8GiB/s", "one core of it"),
-        ),
-        misaligned=sourced(True, "c910/unaligned_within_line"),
-        **options,
-    )
+    cpu = C920CPU(isa=riscv.vectors(128, "c920/vlen"))
+    l2 = c910.L2Cache(size=row(l2_size_kb="2MiB"))
+    latency = assumed("100ns", "DDR5 of a server, behind three levels")
+    bandwidth = assumed("8GiB/s", "one core of it")
+    memory = riscv.memory(latency, bandwidth)
+    caches = (c910.L1ICache(), c910.L1DCache(), l2, L3Cache())
+    buses = (riscv.Bus(), riscv.Bus())
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(C920Board)

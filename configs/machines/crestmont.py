@@ -6,11 +6,10 @@ modelled: decoding by two clusters of three (fetch brings 32 bytes a cycle), the
 TLBs beside the one of 48 entries.
 """
 
-from m5 import objects
-from m5.objects import X86O3CPU, L2XBar
+from m5.objects import X86O3CPU
 
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
-from machines.families import intel, x86
+from machines.families import atom, intel, x86
 from machines.families.outoforder import dividers, pool, unit
 from machines.provenance import assumed, calibrated, rows_of, sourced
 
@@ -21,7 +20,6 @@ ISA = "x86"
 row = rows_of("crestmont")
 CLOCK = row(clock_mhz="2995MHz")
 LOAD_TO_USE = {"L1": 3, "L2": 20, "L3": 64}  # cycles; what `breakeven machines show crestmont` measures
-STARTUP_UOPS = assumed(100, "no source: some twenty cycles, as other cores with FSRM")
 
 LOGIC = sourced({"vector logic": 1}, "crestmont/lat_simd_add")
 MULTIPLY = {"IntAlu": 1, "IntMult": row(lat_imul=5)}
@@ -86,42 +84,9 @@ class L3Cache(x86.SiliconCache):
     clusivity = assumed("mostly_excl", "as the large cores'")
 
 
-def small_core(board, adc, movs, stos, split):
-    """Cycles of adc, bytes a cycle of REP MOVS and REP STOS; `split`: cycles that an access across two lines keeps its
-    port beyond two."""
-    cpu = board.cpu
-    code = intel.microcode(
-        split_stores=assumed(True, "as the large cores"),
-        flag_merge=assumed("none", "as the large cores"),
-        max_access=calibrated(16, "crestmont/tput_load_ymm", "32 bytes are two"),
-        instructions=[
-            x86.instruction("adc sbb adcx adox", latency=adc),
-            x86.instruction("mul mulx", latency=assumed(5, "as imul and a second result")),
-            x86.instruction("psadbw vpsadbw", latency=row(lat_psadbw=3)),
-        ],
-        rep_movs=intel.erms(movs, STARTUP_UOPS),
-        rep_stos=intel.erms(stos, STARTUP_UOPS),
-    )
-    x86.hardware(board, code)
-    cpu.forwardLatency = assumed(3, "no source: with the store's and the load's own cycles, 5")
-    cpu.partialForwardPolicy = assumed("penalty", "as the large cores")
-    cpu.forwardFailPenalty = assumed(8, "as Golden Cove")
-    cpu.aliasCheckBits = assumed(12, "as the large cores")
-    cpu.aliasPenalty = assumed(5, "as Golden Cove")
-    cpu.misaligned.policy = assumed("hardware", "as every x86")
-    cpu.misaligned.split_slots = split
-    cpu.misaligned.line_cross_store = assumed(1, "a second access")
-    crossing = {"line_cross_load": 6, "page_cross_load": 10, "page_cross_store": 25}
-    x86.put(cpu.misaligned, assumed(crossing, "as Golden Cove"))
-    cpu.mmu.dtb.l2_latency = assumed(7, "as Golden Cove")
-    cpu.write_combining = x86.write_combining(buffers=assumed(16, "as Golden Cove"))
-    cpu.dcache.prefetcher = assumed(objects.NextLinePrefetcher(), "as the large cores")
-    board.l2.prefetcher = assumed(x86.streamer_and_pairs(), "as the large cores")
-
-
 def ours(board):
     """Address translation, and what a real gem5 cannot express."""
-    small_core(
+    atom.small_core(
         board,
         adc=row(lat_adc=2),
         movs=row(rep_movs_bytes_per_cycle=15.1),
@@ -134,24 +99,11 @@ def ours(board):
     mmu.dtb.l2_size, mmu.dtb.l2_assoc = row(stlb_entries=(3072, 6))
 
 
-def mont_board(cpu, clock, ours, latency, **parts):
-    """A machine of such a core; `latency` of its memory."""
-    return x86.silicon_board(
-        cpu,
-        clock,
-        ours,
-        l2bus=L2XBar(width=assumed(64, "a line a cycle to the second level")),
-        l3bus=L2XBar(width=assumed(32, "the ring")),
-        memory=x86.memory(latency, assumed("25GiB/s", "one small core of DDR5")),
-        **parts,
-    )
-
-
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def CrestmontBoard(**options):
-    cpu, latency = CrestmontCPU(isa=x86.intel("Crestmont")), assumed("93ns", "DDR5 of a laptop: about 110 to the use")
-    icache = L1Cache(size=row(l1i_size_kb="64KiB"))
-    return mont_board(cpu, CLOCK, ours, latency, icache=icache, dcache=L1Cache(), l2=L2Cache(), l3=L3Cache(), **options)
+    latency = assumed("93ns", "DDR5 of a laptop: about 110 to the use")
+    caches = (L1Cache(size=row(l1i_size_kb="64KiB")), L1Cache(), L2Cache(), L3Cache())
+    return atom.small_board(CrestmontCPU(isa=x86.intel("Crestmont")), CLOCK, ours, latency, caches, **options)
 
 
 machine = machine_of(CrestmontBoard)

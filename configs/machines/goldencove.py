@@ -69,15 +69,13 @@ class L1Cache(x86.SiliconCache):
 
 
 class L1ICache(L1Cache):
-    size = assumed("32KiB", "as its relatives")
-    assoc = assumed(8, "as its relatives")
+    size, assoc = assumed(("32KiB", 8), "as its relatives")
 
 
 class L2Cache(x86.SiliconCache):
     size = row(l2_size_kb="1280KiB")
     assoc = assumed(10, "ten ways of 2048 lines")
-    tag_latency = calibrated(2, "goldencove/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(9, "goldencove/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((2, 9), "goldencove/l2_latency", "the first level and the bus add the rest")
     mshrs = row(mshr_l2=48)
     write_buffers = assumed(48, "as mshrs")
     writeback_clean = assumed(True, "the level below holds what this one drops")
@@ -132,22 +130,14 @@ def ours(board, mul=MUL, movs=MOVS, stos=STOS, streams=None):
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def GoldenCoveBoard(**options):
-    return x86.silicon_board(
-        GoldenCoveCPU(isa=x86.intel("Golden Cove")),
-        CLOCK,
-        ours,
-        icache=L1ICache(),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l2bus=intel.LineBus(),
-        l3=sliced(L3Cache(), assumed(10, "3 MiB each, of 4096 sets"), gem5s="24MiB"),
-        l3bus=intel.Ring(),
-        memory=x86.memory(
-            latency=calibrated("80ns", "goldencove/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=calibrated("30GiB/s", "goldencove/dram_bw_single_core_gbps", "by the copy's"),
-        ),
-        **options,
-    )
+    cpu = GoldenCoveCPU(isa=x86.intel("Golden Cove"))
+    l3 = sliced(L3Cache(), assumed(10, "3 MiB each, of 4096 sets"), gem5s="24MiB")
+    latency = calibrated("80ns", "goldencove/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = calibrated("30GiB/s", "goldencove/dram_bw_single_core_gbps", "by the copy's")
+    memory = x86.memory(latency, bandwidth)
+    caches = (L1ICache(), L1Cache(), L2Cache(), l3)
+    buses = (intel.LineBus(), intel.Ring())
+    return x86.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(GoldenCoveBoard)

@@ -39,10 +39,9 @@ STARTUP_UOPS = calibrated(96, "ivybridge/rep_movs_startup", "three a cycle, and 
 class IvyBridgeCPU(intel.LargeCore):
     fetchBufferSize = row(fetch_bytes_per_cycle=32)
     fetchToDecodeDelay = calibrated(10, "ivybridge/branch_mispredict", "the stages that a new path goes through")
-    fetchQueueSize, decodeWidth = row(idq_size=56, decode_width=4)
-    renameWidth = dispatchWidth = row(rename_width=4)
+    fetchQueueSize = row(idq_size=56)
+    decodeWidth, renameWidth, dispatchWidth, commitWidth = row(decode_width=4, rename_width=(4, 4), retire_width=4)
     issueWidth = wbWidth = calibrated(6, "ivybridge/port_map", "six ports")
-    commitWidth = row(retire_width=4)
     numROBEntries, numIQEntries = row(rob_size=168, scheduler_size=54)
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=160, vec_prf=144)
     LQEntries, SQEntries = row(load_queue=64, store_queue=36)
@@ -64,8 +63,7 @@ class L1Cache(x86.SiliconCache):
 
 class L2Cache(x86.SiliconCache):
     size, assoc = row(l2_size_kb="256KiB", l2_assoc=8)
-    tag_latency = calibrated(2, "ivybridge/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(6, "ivybridge/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((2, 6), "ivybridge/l2_latency", "the first level and the bus add the rest")
     mshrs = assumed(24, "Intel's superqueue of 16, and room for the streamer's")
     write_buffers = assumed(16, "the superqueue")
 
@@ -108,8 +106,7 @@ def ours(board):
     cpu.misaligned.page_cross_load = row(page_cross_load=27)
     cpu.mmu.itb.size = assumed(128, "as its relatives")
     cpu.mmu.dtb.size, cpu.mmu.dtb.assoc = row(dtlb_entries=(64, 4))
-    cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc = row(stlb_entries=(512, 4))
-    cpu.mmu.dtb.l2_latency = row(stlb_hit_penalty=7)
+    cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc, cpu.mmu.dtb.l2_latency = row(stlb_entries=(512, 4), stlb_hit_penalty=7)
     cpu.write_combining = x86.write_combining(buffers=row(wc_buffers=10))
     board.l2.bandwidth = calibrated(13, "ivybridge/l2_copy_gbps", "by the copy's")
     board.l3.bandwidth = calibrated(8, "ivybridge/l3_copy_gbps", "by the copy's")
@@ -117,22 +114,16 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def IvyBridgeBoard(**options):
-    return x86.silicon_board(
-        IvyBridgeCPU(isa=x86.intel("Ivy Bridge")),
-        CLOCK,
-        ours,
-        icache=L1Cache(),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l2bus=L2XBar(width=row(l2_l1_bytes_per_cycle=32)),
-        l3=sliced(L3Cache(), assumed(10, "one a core, of 2048 sets"), gem5s="20MiB"),
-        l3bus=L2XBar(width=row(l3_l2_bytes_per_cycle=32)),
-        memory=x86.memory(
-            latency=calibrated("65ns", "ivybridge/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=calibrated("16GiB/s", "ivybridge/dram_bw_single_core_gbps", "by the copy's"),
-        ),
-        **options,
-    )
+    cpu = IvyBridgeCPU(isa=x86.intel("Ivy Bridge"))
+    l3 = sliced(L3Cache(), assumed(10, "one a core, of 2048 sets"), gem5s="20MiB")
+    l2bus = L2XBar(width=row(l2_l1_bytes_per_cycle=32))
+    l3bus = L2XBar(width=row(l3_l2_bytes_per_cycle=32))
+    latency = calibrated("65ns", "ivybridge/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = calibrated("16GiB/s", "ivybridge/dram_bw_single_core_gbps", "by the copy's")
+    memory = x86.memory(latency, bandwidth)
+    caches = (L1Cache(), L1Cache(), L2Cache(), l3)
+    buses = (l2bus, l3bus)
+    return x86.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(IvyBridgeBoard)

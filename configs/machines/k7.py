@@ -42,8 +42,7 @@ class K7CPU(X86O3CPU):
     fetchWidth = assumed(6, "more than the decoders take")
     fetchToDecodeDelay = calibrated(4, "k7/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = assumed(18, "the decoders' queue")
-    decodeWidth, commitWidth = row(decode_width=3, retire_width=3)
-    renameWidth = dispatchWidth = row(rename_width=3)
+    decodeWidth, renameWidth, dispatchWidth, commitWidth = row(decode_width=3, rename_width=(3, 3), retire_width=3)
     issueWidth = wbWidth = row(order=9)
     squashWidth = assumed(72, "recovery does not walk")
     numROBEntries = row(rob_size=72)
@@ -78,8 +77,7 @@ class L1Cache(x86.SiliconCache):
 
 class L2Cache(x86.SiliconCache):
     size, assoc = row(l2_size_kb="256KiB", l2_assoc=16)
-    tag_latency = calibrated(4, "k7/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(8, "k7/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((4, 8), "k7/l2_latency", "the first level and the bus add the rest")
     mshrs = write_buffers = assumed(8, "as the first level's")
     clusivity = row(l2_size_kb="mostly_excl")
 
@@ -99,29 +97,21 @@ def ours(board):
     cpu.mmu.itb.size = assumed(24, "the instruction side's")
     # The tables of its time had two levels; the walker's caches know the upper one.
     cpu.mmu.dtb.size = row(dtlb_entries=32)
-    cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc = row(stlb_entries=(256, 4))
-    cpu.mmu.dtb.l2_latency = row(stlb_hit_penalty=3)
+    cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc, cpu.mmu.dtb.l2_latency = row(stlb_entries=(256, 4), stlb_hit_penalty=3)
     cpu.write_combining = x86.write_combining(buffers=row(wc_buffers=4))
     early.without_sse2(cpu.isa[0])
 
 
 @constructor(*OUT_OF_ORDER, *L2)
 def K7Board(**options):
-    return x86.silicon_board(
-        K7CPU(isa=x86.amd("Athlon")),
-        CLOCK,
-        ours,
-        icache=L1Cache(),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l2bus=L2XBar(width=assumed(8, "64 bits between the levels")),
-        memory=early.memory(
-            delay=calibrated("40ns", "k7/dram_latency_ns", "the open page's 175 ns"),
-            burst_length=calibrated(8, "k7/line_bytes", "64 bytes by 8"),
-            tBURST=assumed("60ns", "eight beats of 133 MHz"),
-        ),
-        **options,
+    memory = early.memory(
+        delay=calibrated("40ns", "k7/dram_latency_ns", "the open page's 175 ns"),
+        burst_length=calibrated(8, "k7/line_bytes", "64 bytes by 8"),
+        tBURST=assumed("60ns", "eight beats of 133 MHz"),
     )
+    caches = (L1Cache(), L1Cache(), L2Cache())
+    buses = (L2XBar(width=assumed(8, "64 bits between the levels")),)
+    return x86.silicon_board(K7CPU(isa=x86.amd("Athlon")), CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(K7Board)

@@ -22,30 +22,24 @@ LOAD_TO_USE = {"L1": 3, "L2": 15}  # cycles; what `breakeven machines show katma
 
 class KatmaiL2Cache(L2Cache):
     size, assoc = row(l2_size_kb="512KiB", l2_assoc=4)
-    tag_latency = calibrated(4, "pentium3/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(9, "pentium3/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((4, 9), "pentium3/l2_latency", "the first level and the bus add the rest")
 
 
 @constructor(*OUT_OF_ORDER, *L2)
 def KatmaiBoard(**options):
-    return p6_board(
-        CLOCK,
-        row(rep_movs_bytes_per_cycle=4.3),
-        l2=KatmaiL2Cache(),
-        l2bus=L2XBar(width=calibrated(4, "pentium3/l2_l1_bytes_per_cycle", "8 bytes every two cycles")),
-        memory=early.memory(
-            delay=calibrated("45ns", "pentium3/dram_latency_ns", "between open and other pages"),
-            burst_length=calibrated(4, "pentium3/line_bytes", "32 bytes by 8"),
-            tCK=calibrated("10ns", "pentium3/fsb_mhz_width", "100 MHz"),
-            tBURST=calibrated("40ns", "pentium3/fsb_mhz_width", "four clocks"),
-            **assumed(dict.fromkeys(("tRTP", "tWTR", "tRTW", "tCS"), "10ns"), "a clock"),
-            **assumed(dict.fromkeys(("tRRD", "tWR"), "20ns"), "two clocks"),
-            **assumed(dict.fromkeys(("tCL", "tRCD", "tRP"), "30ns"), "three clocks"),
-            tRAS=assumed("60ns", "six clocks"),
-            tRFC=assumed("90ns", "nine clocks"),
-        ),
-        **options,
+    l2bus = L2XBar(width=calibrated(4, "pentium3/l2_l1_bytes_per_cycle", "8 bytes every two cycles"))
+    memory = early.memory(
+        delay=calibrated("45ns", "pentium3/dram_latency_ns", "between open and other pages"),
+        burst_length=calibrated(4, "pentium3/line_bytes", "32 bytes by 8"),
+        tCK=calibrated("10ns", "pentium3/fsb_mhz_width", "100 MHz"),
+        tBURST=calibrated("40ns", "pentium3/fsb_mhz_width", "four clocks"),
+        **assumed({"tRTP": "10ns", "tWTR": "10ns", "tRTW": "10ns", "tCS": "10ns"}, "a clock"),
+        **assumed({"tRRD": "20ns", "tWR": "20ns"}, "two clocks"),
+        **assumed({"tCL": "30ns", "tRCD": "30ns", "tRP": "30ns"}, "three clocks"),
+        tRAS=assumed("60ns", "six clocks"),
+        tRFC=assumed("90ns", "nine clocks"),
     )
+    return p6_board(CLOCK, row(rep_movs_bytes_per_cycle=4.3), KatmaiL2Cache(), l2bus, memory, **options)
 
 
 machine = machine_of(KatmaiBoard)

@@ -36,8 +36,7 @@ class LionCoveCPU(goldencove.GoldenCoveCPU):
     issueWidth = wbWidth = calibrated(16, "lioncove/port_map", "eighteen; the model has at most 16")
     commitWidth, numROBEntries = row(retire_width=12, rob_size=576)
     numIQEntries = calibrated(410, "lioncove/scheduler_size", "all together")
-    LQEntries = assumed(192, "as Golden Cove")
-    SQEntries = assumed(114, "as Golden Cove")
+    LQEntries, SQEntries = assumed((192, 114), "as Golden Cove")
     cacheStorePorts = row(tput_store=2)
     fuPool = pool(
         unit("EvenPorts", calibrated(3, "lioncove/port_map", "three"), {"IntAlu": 1}),
@@ -106,24 +105,14 @@ def ours(board):
 @constructor(*OUT_OF_ORDER, *L4, *MEMORY, *X86, "prefetchers")
 def LionCoveBoard(**options):
     size, ways = row(l1i_size_kb="64KiB"), row(l1i_assoc=16)
-    return x86.silicon_board(
-        LionCoveCPU(isa=x86.intel("Lion Cove")),
-        CLOCK,
-        ours,
-        icache=goldencove.L1ICache(size=size, assoc=ways),
-        dcache=L0DCache(),
-        l2=MiddleCache(),
-        l2bus=intel.LineBus(),
-        l3=LionCoveL2Cache(),
-        l3bus=intel.LineBus(),
-        l4=sliced(LionCoveL3Cache(), assumed(12, "2.5 MiB each, of 4096 sets"), gem5s="20MiB"),
-        l4bus=intel.Ring(),
-        memory=x86.memory(
-            latency=calibrated("95ns", "lioncove/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=assumed("40GiB/s", "one core of two channels of DDR5"),
-        ),
-        **options,
-    )
+    icache = goldencove.L1ICache(size=size, assoc=ways)
+    l4 = sliced(LionCoveL3Cache(), assumed(12, "2.5 MiB each, of 4096 sets"), gem5s="20MiB")
+    latency = calibrated("95ns", "lioncove/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = assumed("40GiB/s", "one core of two channels of DDR5")
+    memory = x86.memory(latency, bandwidth)
+    caches = (icache, L0DCache(), MiddleCache(), LionCoveL2Cache(), l4)
+    buses = (intel.LineBus(), intel.LineBus(), intel.Ring())
+    return x86.silicon_board(LionCoveCPU(isa=x86.intel("Lion Cove")), CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(LionCoveBoard)

@@ -36,8 +36,7 @@ class NehalemCPU(X86O3CPU):
     fetchWidth = assumed(6, "the predecoder finds up to six instructions a cycle")
     fetchToDecodeDelay = calibrated(10, "nehalem/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = sourced(28, "nehalem/idq_size", "the queue behind the decoders that loops run from")
-    decodeWidth, commitWidth = row(decode_width=4, retire_width=4)
-    renameWidth = dispatchWidth = row(rename_width=4)
+    decodeWidth, renameWidth, dispatchWidth, commitWidth = row(decode_width=4, rename_width=(4, 4), retire_width=4)
     issueWidth = wbWidth = calibrated(6, "nehalem/port_map", "six ports")
     squashWidth = assumed(128, "recovery does not walk")
     numROBEntries, numIQEntries = row(rob_size=128, scheduler_size=36)
@@ -63,8 +62,7 @@ class L1Cache(x86.SiliconCache):
 
 class L2Cache(x86.SiliconCache):
     size, assoc = row(l2_size_kb="256KiB", l2_assoc=8)
-    tag_latency = calibrated(2, "nehalem/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(4, "nehalem/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((2, 4), "nehalem/l2_latency", "the first level and the bus add the rest")
     mshrs = write_buffers = assumed(16, "Intel's superqueue")
 
 
@@ -111,8 +109,7 @@ def ours(board):
     cpu.misaligned.page_cross_load, cpu.misaligned.page_cross_store = row(page_cross_load=20, page_cross_store=27)
     cpu.mmu.itb.size = assumed(128, "Intel's of the time")
     cpu.mmu.dtb.size, cpu.mmu.dtb.assoc = row(dtlb_entries=(64, 4))
-    cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc = row(stlb_entries=(512, 4))
-    cpu.mmu.dtb.l2_latency = row(stlb_hit_penalty=6)
+    cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc, cpu.mmu.dtb.l2_latency = row(stlb_entries=(512, 4), stlb_hit_penalty=6)
     cpu.write_combining = x86.write_combining(
         buffers=row(wc_buffers=10), posted=assumed(True, "free when the uncore's queue has the line")
     )
@@ -121,19 +118,12 @@ def ours(board):
 
 def nehalem_board(name, clock, l3, latency, **options):
     """A machine of this core with a third level, and a memory of this latency."""
-    return x86.silicon_board(
-        NehalemCPU(isa=x86.intel(name)),
-        clock,
-        ours,
-        icache=L1Cache(assoc=row(l1i_assoc=4)),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l2bus=L2XBar(width=row(l2_l1_bytes_per_cycle=32)),
-        l3=l3,
-        l3bus=L2XBar(width=assumed(32, "as between the levels before")),
-        memory=x86.memory(latency, assumed("24GiB/s", "three quarters of three channels of DDR3-1333")),
-        **options,
-    )
+    l2bus = L2XBar(width=row(l2_l1_bytes_per_cycle=32))
+    l3bus = L2XBar(width=assumed(32, "as between the levels before"))
+    memory = x86.memory(latency, assumed("24GiB/s", "three quarters of three channels of DDR3-1333"))
+    caches = (L1Cache(assoc=row(l1i_assoc=4)), L1Cache(), L2Cache(), l3)
+    buses = (l2bus, l3bus)
+    return x86.silicon_board(NehalemCPU(isa=x86.intel(name)), clock, ours, memory, caches, buses, **options)
 
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, "prefetchers")

@@ -56,8 +56,7 @@ class L2Cache(riscv.OutOfOrderCache):
     assoc = assumed(16, "sixteen ways")
     tag_latency = assumed(5, "under half of the data's")
     data_latency = assumed(12, "with the way to it, 20 cycles load to use")
-    mshrs = assumed(48, "as large cores have")
-    write_buffers = assumed(32, "as large cores have")
+    mshrs, write_buffers = assumed((48, 32), "as large cores have")
 
 
 def ours(board):
@@ -74,17 +73,12 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")
 def O3LargeBoard(**options):
-    return riscv.silicon_board(
-        LargeCPU(),
-        CLOCK,
-        ours,
-        icache=L1Cache(),
-        dcache=L1Cache(prefetcher=objects.StridePrefetcher(degree=assumed(4, "gem5's"))),
-        l2=L2Cache(),
-        l2bus=objects.L2XBar(width=assumed(64, "a line a cycle between the levels")),
-        memory=riscv.dram(objects.DDR4_2400_8x8),
-        **options,
-    )
+    cpu = LargeCPU()
+    dcache = L1Cache(prefetcher=objects.StridePrefetcher(degree=assumed(4, "gem5's")))
+    memory = riscv.dram(objects.DDR4_2400_8x8)
+    caches = (L1Cache(), dcache, L2Cache())
+    buses = (objects.L2XBar(width=assumed(64, "a line a cycle between the levels")),)
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(O3LargeBoard)

@@ -75,9 +75,10 @@ def ours(board):
 @constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")
 def O3SmallBoard(**options):
     memory = riscv.dram(objects.DDR3_1600_8x8)
-    return riscv.silicon_board(
-        SmallCPU(), CLOCK, ours, memory=memory, icache=L1Cache(), dcache=L1Cache(), l2=L2Cache(), **options
-    )
+    cpu = SmallCPU()
+    memory = memory
+    caches = (L1Cache(), L1Cache(), L2Cache())
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, **options)
 
 
 machine = machine_of(O3SmallBoard)

@@ -35,8 +35,7 @@ class P550CPU(objects.RiscvO3CPU):
     squashWidth = assumed(8, "gem5's default")
     numROBEntries = row(rob_size=96)
     numIQEntries = assumed(64, "its queues together")
-    numPhysIntRegs = assumed(128, "no limit before the ROB")
-    numPhysFloatRegs = assumed(96, "as numPhysIntRegs")
+    numPhysIntRegs, numPhysFloatRegs = assumed((128, 96), "no limit before the ROB")
     LQEntries = assumed(24, "a quarter of the ROB")
     SQEntries = assumed(16, "a sixth of the ROB")
     cacheLoadPorts = cacheStorePorts = row(port_map=1)
@@ -99,23 +98,13 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *RISCV)
 def P550Board(**options):
-    return riscv.silicon_board(
-        P550CPU(isa=[objects.RiscvISA(enable_rvv=row(vlen=False))]),
-        CLOCK,
-        ours,
-        icache=L1ICache(),
-        dcache=L1DCache(),
-        l2=L2Cache(),
-        l2bus=riscv.Bus(),
-        l3=L3Cache(),
-        l3bus=riscv.Bus(),
-        memory=riscv.memory(
-            latency=calibrated("166ns", "p550/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=assumed("8GiB/s", "one core of an LPDDR5"),
-        ),
-        misaligned=row(unaligned=False),
-        **options,
-    )
+    cpu = P550CPU(isa=[objects.RiscvISA(enable_rvv=row(vlen=False))])
+    latency = calibrated("166ns", "p550/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = assumed("8GiB/s", "one core of an LPDDR5")
+    memory = riscv.memory(latency, bandwidth)
+    caches = (L1ICache(), L1DCache(), L2Cache(), L3Cache())
+    buses = (riscv.Bus(), riscv.Bus())
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, misaligned=False, **options)
 
 
 machine = machine_of(P550Board)

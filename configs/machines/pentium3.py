@@ -42,8 +42,7 @@ class Pentium3CPU(X86O3CPU):
     fetchWidth = assumed(6, "more than the decoders take")
     fetchToDecodeDelay = calibrated(6, "pentium3/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = assumed(12, "the decoders' queue")
-    decodeWidth, commitWidth = row(decode_width=3, retire_width=3)
-    renameWidth = dispatchWidth = row(rename_width=3)
+    decodeWidth, renameWidth, dispatchWidth, commitWidth = row(decode_width=3, rename_width=(3, 3), retire_width=3)
     issueWidth = wbWidth = calibrated(5, "pentium3/port_map", "five ports")
     squashWidth = assumed(40, "recovery does not walk")
     numROBEntries, numIQEntries = row(rob_size=40, scheduler_size=20)
@@ -77,8 +76,7 @@ class L1Cache(x86.SiliconCache):
 
 class L2Cache(x86.SiliconCache):
     size, assoc = row(l2_size_kb="256KiB", l2_assoc=8)
-    tag_latency = calibrated(3, "pentium3/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(6, "pentium3/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((3, 6), "pentium3/l2_latency", "the first level and the bus add the rest")
     mshrs = write_buffers = assumed(4, "as the first level's")
     tgts_per_mshr = assumed(8, "enough for one core")
 
@@ -102,31 +100,28 @@ def ours(board, bytes_per_cycle):
     x86.without(cpu.isa[0], "prefetchw")
 
 
-def p6_board(clock, bytes_per_cycle, **parts):
+def p6_board(clock, bytes_per_cycle, l2, l2bus, memory, **options):
     """A machine of this core; `bytes_per_cycle` of a fast REP MOVS."""
     cpu = Pentium3CPU(isa=x86.intel("Pentium III"))
-    board = x86.silicon_board(
-        cpu, clock, lambda board: ours(board, bytes_per_cycle), icache=L1Cache(), dcache=L1Cache(), **parts
-    )
+    caches = (L1Cache(), L1Cache(), l2)
+
+    def at_this_pace(board):
+        ours(board, bytes_per_cycle)
+
+    board = x86.silicon_board(cpu, clock, at_this_pace, memory, caches, buses=(l2bus,), **options)
     board.cache_line_size = row(line_bytes=32)
     return board
 
 
 @constructor(*OUT_OF_ORDER, *L2)
 def Pentium3Board(**options):
-    open_page = "the open page's 108 ns"
-    return p6_board(
-        CLOCK,
-        row(rep_movs_bytes_per_cycle=4.75),
-        l2=L2Cache(),
-        l2bus=L2XBar(width=calibrated(16, "pentium3/l2_l1_bytes_per_cycle", "32 bytes every two cycles")),
-        memory=early.memory(
-            delay=calibrated("20ns", "pentium3/dram_latency_ns", open_page),
-            burst_length=calibrated(4, "pentium3/line_bytes", "32 bytes by 8"),
-            tBURST=calibrated("30ns", "pentium3/dram_burst_cycles_996", "the unit is cycles; 30 of them are 30 ns"),
-        ),
-        **options,
+    l2bus = L2XBar(width=calibrated(16, "pentium3/l2_l1_bytes_per_cycle", "32 bytes every two cycles"))
+    memory = early.memory(
+        delay=calibrated("20ns", "pentium3/dram_latency_ns", "the open page's 108 ns"),
+        burst_length=calibrated(4, "pentium3/line_bytes", "32 bytes by 8"),
+        tBURST=calibrated("30ns", "pentium3/dram_burst_cycles_996", "the unit is cycles; 30 of them are 30 ns"),
     )
+    return p6_board(CLOCK, row(rep_movs_bytes_per_cycle=4.75), L2Cache(), l2bus, memory, **options)
 
 
 machine = machine_of(Pentium3Board)

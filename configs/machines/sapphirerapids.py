@@ -43,22 +43,14 @@ def ours(board):
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def SapphireRapidsBoard(**options):
     rest = "the caches and buses on the way add the rest"
-    return x86.silicon_board(
-        goldencove.GoldenCoveCPU(isa=x86.intel("Sapphire Rapids")),
-        CLOCK,
-        ours,
-        icache=goldencove.L1ICache(),
-        dcache=goldencove.L1Cache(),
-        l2=ServerL2Cache(),
-        l2bus=intel.LineBus(),
-        l3=sliced(ServerL3Cache(), assumed(20, "1.875 MiB each, of 2048 sets"), gem5s="30MiB"),
-        l3bus=intel.Ring(),
-        memory=x86.memory(
-            latency=calibrated("88ns", "sapphirerapids/dram_latency_ns", rest),
-            bandwidth=assumed("30GiB/s", "as Golden Cove's"),
-        ),
-        **options,
-    )
+    cpu = goldencove.GoldenCoveCPU(isa=x86.intel("Sapphire Rapids"))
+    l3 = sliced(ServerL3Cache(), assumed(20, "1.875 MiB each, of 2048 sets"), gem5s="30MiB")
+    latency = calibrated("88ns", "sapphirerapids/dram_latency_ns", rest)
+    bandwidth = assumed("30GiB/s", "as Golden Cove's")
+    memory = x86.memory(latency, bandwidth)
+    caches = (goldencove.L1ICache(), goldencove.L1Cache(), ServerL2Cache(), l3)
+    buses = (intel.LineBus(), intel.Ring())
+    return x86.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(SapphireRapidsBoard)

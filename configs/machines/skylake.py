@@ -31,10 +31,9 @@ DIVIDER = dividers(**assumed({"integer": 25, "divide": 13, "root": 16}, "a radix
 class SkylakeCPU(intel.LargeCore):
     fetchBufferSize = assumed(32, "the micro-op cache's window; past it, 16")
     fetchToDecodeDelay = calibrated(10, "skylake/branch_mispredict", "the stages that a new path goes through")
-    fetchQueueSize, decodeWidth = row(idq_size=64, decode_width=4)
-    renameWidth = dispatchWidth = row(rename_width=4)
+    fetchQueueSize = row(idq_size=64)
+    decodeWidth, renameWidth, dispatchWidth, commitWidth = row(decode_width=4, rename_width=(4, 4), retire_width=4)
     issueWidth = wbWidth = calibrated(8, "skylake/port_map", "eight ports")
-    commitWidth = row(retire_width=4)
     numROBEntries, numIQEntries = row(rob_size=224, scheduler_size=97)
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=180, vec_prf=168)
     LQEntries, SQEntries = row(load_queue=72, store_queue=56)
@@ -59,8 +58,7 @@ class L1Cache(x86.SiliconCache):
 class L2Cache(x86.SiliconCache):
     size = row(l2_size_kb="1024KiB")
     assoc = calibrated(16, "skylake/l2_size_kb", "the server part of the row")
-    tag_latency = calibrated(2, "skylake/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(8, "skylake/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((2, 8), "skylake/l2_latency", "the first level and the bus add the rest")
     mshrs = write_buffers = assumed(32, "the superqueue, and room for the streamer's")
     writeback_clean = sourced(True, "skylake/l3_size_kb", "the level below holds what this one drops")
 
@@ -103,22 +101,13 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def SkylakeBoard(**options):
-    return x86.silicon_board(
-        SkylakeCPU(isa=x86.intel("Skylake")),
-        CLOCK,
-        ours,
-        icache=L1Cache(),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l2bus=intel.LineBus(),
-        l3=sliced(L3Cache(), assumed(20, "one a core, of 2048 sets"), gem5s="22MiB"),
-        l3bus=intel.Ring(),
-        memory=x86.memory(
-            latency=calibrated("67ns", "skylake/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=calibrated("30GiB/s", "skylake/dram_bw_single_core_gbps", "by the copy's"),
-        ),
-        **options,
-    )
+    l3 = sliced(L3Cache(), assumed(20, "one a core, of 2048 sets"), gem5s="22MiB")
+    latency = calibrated("67ns", "skylake/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = calibrated("30GiB/s", "skylake/dram_bw_single_core_gbps", "by the copy's")
+    memory = x86.memory(latency, bandwidth)
+    caches = (L1Cache(), L1Cache(), L2Cache(), l3)
+    buses = (intel.LineBus(), intel.Ring())
+    return x86.silicon_board(SkylakeCPU(isa=x86.intel("Skylake")), CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(SkylakeBoard)

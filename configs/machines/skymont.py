@@ -8,7 +8,7 @@ of decoders (fetch brings 64 bytes a cycle of one path, not 96 of three).
 from machines import crestmont
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
 from machines.extensions import sliced
-from machines.families import x86
+from machines.families import atom, x86
 from machines.families.outoforder import dividers, pool, unit
 from machines.provenance import assumed, calibrated, rows_of, sourced
 
@@ -63,7 +63,7 @@ class SkymontL3Cache(crestmont.L3Cache):
 
 def ours(board):
     """Address translation, and what a real gem5 cannot express."""
-    crestmont.small_core(
+    atom.small_core(
         board,
         adc=row(lat_adc=2),
         movs=row(rep_movs_bytes_per_cycle=15.2),
@@ -78,17 +78,11 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def SkymontBoard(**options):
-    return crestmont.mont_board(
-        SkymontCPU(isa=x86.intel("Skymont")),
-        CLOCK,
-        ours,
-        calibrated("95ns", "skymont/dram_latency_ns", "the caches and buses on the way add the rest"),
-        icache=crestmont.L1Cache(size=sourced("64KiB", "crestmont/l1i_size_kb")),
-        dcache=SkymontL1Cache(),
-        l2=SkymontL2Cache(),
-        l3=sliced(SkymontL3Cache(), assumed(12, "2.5 MiB each, of 4096 sets"), gem5s="20MiB"),
-        **options,
-    )
+    cpu = SkymontCPU(isa=x86.intel("Skymont"))
+    latency = calibrated("95ns", "skymont/dram_latency_ns", "the caches and buses on the way add the rest")
+    icache = crestmont.L1Cache(size=sourced("64KiB", "crestmont/l1i_size_kb"))
+    l3 = sliced(SkymontL3Cache(), assumed(12, "2.5 MiB each, of 4096 sets"), gem5s="20MiB")
+    return atom.small_board(cpu, CLOCK, ours, latency, (icache, SkymontL1Cache(), SkymontL2Cache(), l3), **options)
 
 
 machine = machine_of(SkymontBoard)

@@ -105,21 +105,13 @@ def ours(board):
 @constructor(*IN_ORDER, *L2, *MEMORY, *RISCV)
 def U74Board(**options):
     """The JH7100's board. `zbb=True`: a later U74 (JH7110)."""
-    return riscv.silicon_board(
-        U74CPU(isa=riscv.without_vectors("RV64GC: no vectors")),
-        CLOCK,
-        ours,
-        icache=L1ICache(),
-        dcache=L1DCache(),
-        l2=L2Cache(),
-        l2bus=L2XBar(width=calibrated(8, "u74/l2_copy_bytes_per_cycle", "16 bytes a cycle copy 4 to 7 % too fast")),
-        memory=riscv.memory(
-            latency=calibrated("190ns", "u74/dram_latency_ns", "the caches and buses on the way add the rest"),
-            bandwidth=calibrated("1GiB/s", "u74/dram_bw_single_core_gbps", "a line written back takes 60 ns more"),
-        ),
-        misaligned=row(unaligned_within_line=False),
-        **options,
-    )
+    cpu = U74CPU(isa=riscv.without_vectors("RV64GC: no vectors"))
+    latency = calibrated("190ns", "u74/dram_latency_ns", "the caches and buses on the way add the rest")
+    bandwidth = calibrated("1GiB/s", "u74/dram_bw_single_core_gbps", "a line written back takes 60 ns more")
+    memory = riscv.memory(latency, bandwidth)
+    caches = (L1ICache(), L1DCache(), L2Cache())
+    buses = (L2XBar(width=calibrated(8, "u74/l2_copy_bytes_per_cycle", "16 bytes a cycle copy 4 to 7 % too fast")),)
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, misaligned=False, **options)
 
 
 machine = machine_of(U74Board)

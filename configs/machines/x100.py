@@ -31,8 +31,7 @@ class X100CPU(c910.C910CPU):
     fetchWidth = assumed(8, "32 bytes: wider than the C910's, by its authors")
     decodeWidth = renameWidth = dispatchWidth = row(decode_width=4)
     numROBEntries = row(rob_size=192)
-    LQEntries = assumed(32, "twice the C910's; the queue that issues has 16")
-    SQEntries = assumed(24, "as LQEntries")
+    LQEntries, SQEntries = assumed((32, 24), "twice the C910's; the queue that issues has 16")
     numPhysIntRegs = numPhysFloatRegs = assumed(192, "no limit before the ROB")
     cacheLoadPorts = calibrated(2, "x100/vec_load_bytes", "16 bytes each")
     cacheStorePorts = calibrated(1, "x100/vec_store_bytes", "16 bytes a cycle")
@@ -75,18 +74,11 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L2, *MEMORY, *RISCV, "prefetchers")
 def X100Board(**options):
-    return riscv.silicon_board(
-        X100CPU(isa=riscv.vectors(256, "x100/vlen")),
-        CLOCK,
-        ours,
-        icache=c910.L1ICache(),
-        dcache=L1DCache(),
-        l2=L2Cache(),
-        l2bus=riscv.Bus(),
-        memory=riscv.memory(assumed("90ns", "LPDDR5"), assumed("8GiB/s", "one core of it")),
-        misaligned=assumed(True, "as the C910"),
-        **options,
-    )
+    cpu = X100CPU(isa=riscv.vectors(256, "x100/vlen"))
+    memory = riscv.memory(assumed("90ns", "LPDDR5"), assumed("8GiB/s", "one core of it"))
+    caches = (c910.L1ICache(), L1DCache(), L2Cache())
+    buses = (riscv.Bus(),)
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(X100Board)

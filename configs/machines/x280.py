@@ -54,18 +54,12 @@ def ours(board):
 
 @constructor(*IN_ORDER, *L2, *MEMORY, *RISCV)
 def X280Board(**options):
-    return riscv.silicon_board(
-        X280CPU(isa=riscv.vectors(512, "x280/vlen")),
-        CLOCK,
-        ours,
-        icache=u74.L1ICache(),
-        dcache=L1DCache(),
-        l2=u74.L2Cache(size=assumed("256KiB", "private; its size in this chip is not published")),
-        l2bus=riscv.Bus(),
-        memory=riscv.memory(assumed("150ns", "GDDR6 behind a mesh"), assumed("8GiB/s", "one core of it")),
-        misaligned=assumed(False, "as the U74"),
-        **options,
-    )
+    cpu = X280CPU(isa=riscv.vectors(512, "x280/vlen"))
+    l2 = u74.L2Cache(size=assumed("256KiB", "private; its size in this chip is not published"))
+    memory = riscv.memory(assumed("150ns", "GDDR6 behind a mesh"), assumed("8GiB/s", "one core of it"))
+    caches = (u74.L1ICache(), L1DCache(), l2)
+    buses = (riscv.Bus(),)
+    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, misaligned=False, **options)
 
 
 machine = machine_of(X280Board)

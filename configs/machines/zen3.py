@@ -87,8 +87,7 @@ class L1Cache(x86.SiliconCache):
 class L2Cache(x86.SiliconCache):
     size = row(l2_size_kb="512KiB")
     assoc = assumed(8, "as its guide has it")
-    tag_latency = calibrated(2, "zen3/l2_latency", "the first level and the bus add the rest")
-    data_latency = calibrated(6, "zen3/l2_latency", "as tag_latency")
+    tag_latency, data_latency = calibrated((2, 6), "zen3/l2_latency", "the first level and the bus add the rest")
     mshrs = write_buffers = assumed(48, "twice the first level's")
     writeback_clean = assumed(True, "the level below holds what this one drops")
 
@@ -121,17 +120,9 @@ def ours(board):
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def Zen3Board(**options):
     latency = calibrated("85ns", "zen3/dram_latency_ns", "the caches and buses on the way add the rest")
-    return zen.zen_board(
-        Zen3CPU(isa=x86.amd("Zen 3")),
-        CLOCK,
-        ours,
-        icache=L1Cache(),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l3=L3Cache(),
-        memory=x86.memory(latency, BANDWIDTH),
-        **options,
-    )
+    memory = x86.memory(latency, BANDWIDTH)
+    caches = (L1Cache(), L1Cache(), L2Cache(), L3Cache())
+    return zen.zen_board(Zen3CPU(isa=x86.amd("Zen 3")), CLOCK, ours, memory, caches, **options)
 
 
 machine = machine_of(Zen3Board)

@@ -68,17 +68,9 @@ def ours(board):
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def Zen4Board(**options):
     latency = calibrated("71ns", "zen4/dram_latency_ns", "the caches and buses on the way add the rest")
-    return zen.zen_board(
-        Zen4CPU(isa=x86.amd("Zen 4")),
-        CLOCK,
-        ours,
-        icache=zen3.L1Cache(),
-        dcache=zen3.L1Cache(),
-        l2=L2Cache(),
-        l3=L3Cache(),
-        memory=x86.memory(latency, zen3.BANDWIDTH),
-        **options,
-    )
+    memory = x86.memory(latency, zen3.BANDWIDTH)
+    caches = (zen3.L1Cache(), zen3.L1Cache(), L2Cache(), L3Cache())
+    return zen.zen_board(Zen4CPU(isa=x86.amd("Zen 4")), CLOCK, ours, memory, caches, **options)
 
 
 machine = machine_of(Zen4Board)

@@ -80,17 +80,9 @@ def ours(board):
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def Zen5Board(**options):
     latency = calibrated("70ns", "zen5/dram_latency_ns", "the caches and buses on the way add the rest")
-    return zen.zen_board(
-        Zen5CPU(isa=x86.amd("Zen 5")),
-        CLOCK,
-        ours,
-        icache=zen3.L1Cache(),
-        dcache=L1Cache(),
-        l2=L2Cache(),
-        l3=L3Cache(),
-        memory=x86.memory(latency, zen3.BANDWIDTH),
-        **options,
-    )
+    memory = x86.memory(latency, zen3.BANDWIDTH)
+    caches = (zen3.L1Cache(), L1Cache(), L2Cache(), L3Cache())
+    return zen.zen_board(Zen5CPU(isa=x86.amd("Zen 5")), CLOCK, ours, memory, caches, **options)
 
 
 machine = machine_of(Zen5Board)

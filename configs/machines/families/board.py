@@ -68,6 +68,17 @@ def range_from(start, size):
     return AddrRange(start, size=size)
 
 
+def parts(caches, buses):
+    """The parts of a `Board`: `caches` of instructions and data, then the further levels; `buses`: to each of these."""
+    icache, dcache, *levels = caches
+    return {
+        "icache": icache,
+        "dcache": dcache,
+        **{f"l{level}": cache for level, cache in enumerate(levels, 2)},
+        **{f"l{level}bus": bus for level, bus in enumerate(buses, 2)},
+    }
+
+
 def silicon(board, ours):
     """The board of a real processor: without what only gem5's core does, and with `ours(board)`.
 

@@ -16,23 +16,13 @@ all modules; that four modules' rows follow each other here stands for that.
 from m5 import objects
 from m5.objects import DRAMInterface, MemCtrl
 
-from machines.families.x86 import (
-    MEMORY_SIZE,
-    SHIFT,
-    SHIFTS,
-    SINCE_SSE2,
-    board_range,
-    instruction,
-    slow_loops,
-    without,
-)
+from machines.families import x86
 from machines.provenance import assumed, calibrated, sourced
 
 
 class PC133(DRAMInterface):
     device_size = assumed("32MiB", "has no effect")
-    device_bus_width = assumed(8, "eight chips make 8 bytes")
-    devices_per_rank = assumed(8, "as device_bus_width")
+    device_bus_width = devices_per_rank = assumed(8, "eight chips make 8 bytes")
     ranks_per_channel = assumed(8, "four double-sided modules, what the 82443BX and the Apollo Pro133A take")
     banks_per_rank = assumed(4, "SDRAM's")
     device_rowbuffer_size = assumed("1KiB", "rows of 8 KiB")
@@ -46,8 +36,7 @@ class PC133(DRAMInterface):
     tRTP = tWTR = tRTW = tCS = assumed("7.5ns", "a clock")
     tRFC = assumed("67.5ns", "nine clocks")
     tREFI = assumed("15.6us", "4096 rows in 64 ms")
-    tXAW = assumed("0ns", "no such limit")
-    activation_limit = assumed(0, "no such limit")
+    tXAW, activation_limit = assumed(("0ns", 0), "no such limit")
     write_buffer_size = assumed(4, "as many as the 82443BX takes requests (data sheet: in-order queue)")
 
 
@@ -59,7 +48,7 @@ class Northbridge(MemCtrl):
 def memory(delay, **timing):
     """Modules behind a northbridge, which takes `delay` before them and as much after."""
     return Northbridge(
-        dram=PC133(range=board_range(MEMORY_SIZE), **timing),
+        dram=PC133(range=x86.board_range(x86.MEMORY_SIZE), **timing),
         static_frontend_latency=delay,
         static_backend_latency=delay,
     )
@@ -67,7 +56,7 @@ def memory(delay, **timing):
 
 def without_sse2(isa):
     """What came after the Pentium III and the Athlon."""
-    without(isa, *SINCE_SSE2)
+    x86.without(isa, *x86.SINCE_SSE2)
     isa.enable_clflush = assumed(True, "came later too, but the measuring guest makes buffers cold with it")
 
 
@@ -108,15 +97,15 @@ def p6_microcode(bytes_per_cycle):
         flag_merge=sourced("stall", "pentium3/partial_flag_stall"),
         max_access=calibrated(8, "pentium3/tput_movaps_load", "two accesses for 16 bytes"),
         instructions=[
-            instruction("adc sbb", latency=sourced(2, "pentium3/lat_adc"), uops=sourced(2, "pentium3/uops_adc_rr")),
-            instruction(
+            x86.instruction("adc sbb", latency=sourced(2, "pentium3/lat_adc"), uops=sourced(2, "pentium3/uops_adc_rr")),
+            x86.instruction(
                 "mul", latency=calibrated(4, "pentium3/lat_mul_wide", "two micro-ops, the second a cycle later")
             ),
-            instruction("bswap", latency=sourced(2, "pentium3/lat_bswap"), uops=assumed(2, "one a cycle")),
-            instruction("psadbw", latency=sourced(5, "pentium3/lat_psadbw")),
-            instruction(SHIFTS, opClass=SHIFT, latency=sourced(1, "pentium3/lat_shift")),
-            instruction("cmove cmovne cmovb cmovae", uops=assumed(2, "as adc")),
-            *slow_loops(),
+            x86.instruction("bswap", latency=sourced(2, "pentium3/lat_bswap"), uops=assumed(2, "one a cycle")),
+            x86.instruction("psadbw", latency=sourced(5, "pentium3/lat_psadbw")),
+            x86.instruction(x86.SHIFTS, opClass=x86.SHIFT, latency=sourced(1, "pentium3/lat_shift")),
+            x86.instruction("cmove cmovne cmovb cmovae", uops=assumed(2, "as adc")),
+            *x86.slow_loops(),
         ],
         rep_movs=p6_string_modes(
             startup_uops=calibrated(172, "pentium3/rep_movs_startup", "86 cycles"), bytes_per_cycle=bytes_per_cycle
@@ -170,12 +159,12 @@ def k7_microcode():
         flag_merge=sourced("none", "k7/partial_flag_stall"),
         max_access=sourced(8, "k7/l1d_store_bytes_per_cycle"),
         instructions=[
-            instruction("adc sbb", latency=sourced(1, "k7/lat_adc")),
-            instruction("lea", latency=sourced(2, "k7/lat_lea")),
-            instruction("bswap", latency=sourced(1, "k7/lat_bswap")),
-            instruction("psadbw", latency=sourced(3, "k7/lat_psadbw")),
-            instruction("mul", latency=calibrated(3, "k7/lat_mul_wide", "two micro-ops, the second a cycle later")),
-            *slow_loops(),
+            x86.instruction("adc sbb", latency=sourced(1, "k7/lat_adc")),
+            x86.instruction("lea", latency=sourced(2, "k7/lat_lea")),
+            x86.instruction("bswap", latency=sourced(1, "k7/lat_bswap")),
+            x86.instruction("psadbw", latency=sourced(3, "k7/lat_psadbw")),
+            x86.instruction("mul", latency=calibrated(3, "k7/lat_mul_wide", "two micro-ops, the second a cycle later")),
+            *x86.slow_loops(),
         ],
         rep_movs=k7_moves(),
         rep_stos=k7_fills(),

@@ -6,7 +6,7 @@
 from m5 import objects
 from m5.objects import LTAGE, X86O3CPU, L2XBar, ReturnAddrStack, SimpleBTB
 
-from machines.families.x86 import SiliconCache, hardware, memory_order, slow_loops, streamer_and_pairs
+from machines.families import x86
 from machines.provenance import assumed, calibrated, sourced
 
 #: what misaligned ends cost REP MOVS
@@ -22,7 +22,7 @@ class LargeCore(X86O3CPU):
     squashWidth = assumed(64, "recovery does not walk")
 
 
-class L3Cache(SiliconCache):
+class L3Cache(x86.SiliconCache):
     tag_latency = assumed(20, "half of the data's")
 
 
@@ -50,7 +50,7 @@ def early_microcode(instructions, **values):
         micro_fusion=assumed(True, "as every Intel core since the Pentium M"),
         stack_engine=assumed(True, "as micro_fusion"),
         zero_idioms=assumed(True, "as micro_fusion"),
-        instructions=[*instructions, *slow_loops()],
+        instructions=[*instructions, *x86.slow_loops()],
         **values,
     )
 
@@ -74,8 +74,8 @@ def large_core(board, rows, second=None, flag_merge_note="", **code):
     split_stores = sourced(True, f"{rows}/port_map")
     flag_merge = sourced("none", f"{rows}/partial_flag_stall", flag_merge_note)
     cpu = board.cpu
-    hardware(board, microcode(split_stores=split_stores, flag_merge=flag_merge, **code))
-    memory_order(board, rows)
+    x86.hardware(board, microcode(split_stores=split_stores, flag_merge=flag_merge, **code))
+    x86.memory_order(board, rows)
     cpu.misaligned.line_cross_store = calibrated(1, f"{rows}/split_store_cost", "a second access")
     cpu.misaligned.page_cross_store = sourced(25, f"{rows}/page_cross_store")
     prefetchers(board.cpu.dcache, second or board.l2, rows)
@@ -84,7 +84,7 @@ def large_core(board, rows, second=None, flag_merge_note="", **code):
 def prefetchers(first, second, rows):
     """The next line at the first level; streams and pairs at the second."""
     first.prefetcher = sourced(objects.NextLinePrefetcher(), f"{rows}/prefetchers")
-    second.prefetcher = sourced(streamer_and_pairs(), f"{rows}/prefetchers")
+    second.prefetcher = sourced(x86.streamer_and_pairs(), f"{rows}/prefetchers")
 
 
 def without_fsrm(isa, rows):
@@ -96,8 +96,7 @@ def erms(bytes_per_cycle, startup_uops=STARTUP_UOPS):
     """REP MOVS and STOS with ERMS: one start-up, then blocks of a line, written without being read first."""
     return [
         objects.X86StringMode(
-            max_count=assumed(0, "the count is tested early"),
-            startup_uops=assumed(20, "five cycles"),
+            max_count=assumed(0, "the count is tested early"), startup_uops=assumed(20, "five cycles")
         ),
         objects.X86StringMode(
             startup_uops=startup_uops,
@@ -197,8 +196,7 @@ def by_count(bytes_per_cycle, byte_rate):
         ),
         pieces(bytes_per_cycle, startup_uops=calibrated(120, startup, "40 cycles"), **words),
         objects.X86StringMode(
-            max_count=assumed(3, "a few bytes are done one by one"),
-            startup_uops=assumed(27, "nine cycles"),
+            max_count=assumed(3, "a few bytes are done one by one"), startup_uops=assumed(27, "nine cycles")
         ),
         pieces(
             byte_rate,

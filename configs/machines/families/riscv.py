@@ -2,7 +2,7 @@
 
 from m5.objects import Cache, L2XBar, MemCtrl, PMAChecker, RiscvBareMetal, RiscvISA, SimpleMemory
 
-from machines.families.board import MEMORY_SIZE, Board, put, range_from, root, silicon
+from machines.families.board import MEMORY_SIZE, Board, parts, put, range_from, root, silicon
 from machines.provenance import assumed, sourced
 
 __all__ = ["MEMORY_SIZE", "RiscvBoard", "board_range", "memory", "put", "root", "silicon_board"]
@@ -36,9 +36,9 @@ def dram(kind, size=MEMORY_SIZE):
     return MemCtrl(dram=kind(range=board_range(size)))
 
 
-def silicon_board(cpu, clock, ours, **parts):
-    """The board of a real core (see `RiscvBoard`); `ours(board)`: what a real gem5 may lack."""
-    return silicon(RiscvBoard(cpu=cpu, clock=clock, **parts), ours)
+def silicon_board(cpu, clock, ours, memory, caches, buses=(), **options):
+    """The board of a real core (see `parts`); `ours(board)`: what a real gem5 may lack."""
+    return silicon(RiscvBoard(cpu=cpu, clock=clock, memory=memory, **parts(caches, buses), **options), ours)
 
 
 class SiliconCache(Cache):
@@ -52,8 +52,7 @@ class OutOfOrderCache(SiliconCache):
 
 
 class OutOfOrderICache(OutOfOrderCache):
-    tag_latency = assumed(1, "fetch is pipelined on the hardware")
-    data_latency = assumed(1, "as tag_latency")
+    tag_latency = data_latency = assumed(1, "fetch is pipelined on the hardware")
     mshrs = assumed(2, "a line and the next one")
     is_read_only = assumed(True, "instruction side")
 
@@ -66,8 +65,7 @@ class InOrderCache(Cache):
 
 
 class InstructionCache(InOrderCache):
-    tag_latency = assumed(1, "a line every cycle keeps two instructions a cycle coming")
-    data_latency = assumed(1, "as tag_latency")
+    tag_latency = data_latency = assumed(1, "a line every cycle keeps two instructions a cycle coming")
     mshrs = assumed(1, "one line fetch at a time")
     is_read_only = assumed(True, "instruction side")
 

@@ -8,7 +8,7 @@ from m5 import objects
 from m5.objects import X86ISA, Cache, MemCtrl, SimpleMemory, X86FsWorkload
 
 from machines.extensions import several
-from machines.families.board import MEMORY_SIZE, Board, put, range_from, root, silicon
+from machines.families.board import MEMORY_SIZE, Board, parts, put, range_from, root, silicon
 from machines.provenance import assumed, calibrated, sourced
 
 __all__ = ["MEMORY_SIZE", "X86Board", "board_range", "memory", "put", "root", "silicon_board"]
@@ -61,13 +61,12 @@ def dram(kind, size=MEMORY_SIZE):
     return MemCtrl(dram=kind(range=board_range(size)))
 
 
-def silicon_board(cpu, clock, ours, icache, **parts):
-    """The board of a real core (see `X86Board`), with an instruction cache as pipelined fetch meets it; `ours(board)`:
+def silicon_board(cpu, clock, ours, memory, caches, buses, **options):
+    """The board of a real core (see `parts`), with an instruction cache as pipelined fetch meets it; `ours(board)`:
     what a real gem5 may lack."""
-    icache.tag_latency = assumed(1, "fetch is pipelined on the hardware")
-    icache.data_latency = assumed(1, "as tag_latency")
-    icache.is_read_only = assumed(True, "instruction side")
-    return silicon(X86Board(cpu=cpu, clock=clock, icache=icache, **parts), ours)
+    caches[0].tag_latency = caches[0].data_latency = assumed(1, "fetch is pipelined on the hardware")
+    caches[0].is_read_only = assumed(True, "instruction side")
+    return silicon(X86Board(cpu=cpu, clock=clock, memory=memory, **parts(caches, buses), **options), ours)
 
 
 def intel(name):
@@ -90,8 +89,7 @@ def hardware(board, microcode):
     cpu = board.cpu
     cpu.needsTSO = assumed(True, "x86's memory order")
     cpu.tsoStoresInFlight = assumed(0, "hardware pipelines its stores; one at a time is a trait of gem5's")
-    cpu.microFusion = assumed(microcode.micro_fusion, "as the microcode's")
-    cpu.macroFusion = assumed(microcode.fuse_cmp_test, "as the microcode's")
+    cpu.microFusion, cpu.macroFusion = assumed((microcode.micro_fusion, microcode.fuse_cmp_test), "as the microcode's")
     cpu.moveElimination = assumed(microcode.eliminate_moves, "as the microcode's")
     cpu.isa[0].microcode = microcode
     walk_caches(cpu, **WALK_CACHES)

@@ -3,15 +3,7 @@
 from m5 import objects
 from m5.objects import LTAGE, L2XBar, ReturnAddrStack, SimpleBTB
 
-from machines.families.x86 import (
-    hardware,
-    instruction,
-    memory_order,
-    silicon_board,
-    streamer_and_pairs,
-    walk_caches,
-    write_combining,
-)
+from machines.families import x86
 from machines.provenance import assumed, calibrated, sourced
 
 ANY = 0xFFFF_FFFF  # bytes, no limit
@@ -128,10 +120,10 @@ def microcode(movs, stos, block, startups, one_by_one):
         flag_merge=sourced("none", "zen3/partial_flag_stall"),
         max_access=assumed(32, "a vector register"),
         instructions=[
-            instruction("adc sbb", latency=sourced(1, "zen3/lat_adc")),
-            instruction("adcx adox", latency=assumed(1, "as adc")),
-            instruction("mul mulx", latency=assumed(3, "as imul, an operation a result")),
-            instruction("psadbw vpsadbw", latency=sourced(3, "zen3/lat_psadbw")),
+            x86.instruction("adc sbb", latency=sourced(1, "zen3/lat_adc")),
+            x86.instruction("adcx adox", latency=assumed(1, "as adc")),
+            x86.instruction("mul mulx", latency=assumed(3, "as imul, an operation a result")),
+            x86.instruction("psadbw vpsadbw", latency=sourced(3, "zen3/lat_psadbw")),
         ],
         rep_movs=copies(movs, block, startups, one_by_one),
         rep_stos=fills(stos, block),
@@ -142,8 +134,8 @@ def zen_core(board, movs, stos, block=BLOCK, startups=BYTES, one_by_one=ONE_BY_O
     """What the three have alike. `movs`, `stos`: bytes a cycle of REP MOVS and REP STOS; `block`: at a time;
     `startups`: as `BYTES`; `one_by_one`: as `ONE_BY_ONE`."""
     cpu = board.cpu
-    hardware(board, microcode(movs, stos, block, startups, one_by_one))
-    memory_order(board, "zen3")
+    x86.hardware(board, microcode(movs, stos, block, startups, one_by_one))
+    x86.memory_order(board, "zen3")
     cpu.forwardLatency = calibrated(5, "zen3/stlf_latency", "with the store's and the load's own cycles, 7 to 8")
     cpu.forwardFailPenalty = calibrated(10, "zen3/stlf_fail_penalty", "with the store's way to the cache, 14")
     cpu.misaligned.line_cross_load = calibrated(4, "zen3/split_load_cost", "a vector's 11 less its 7")
@@ -154,14 +146,14 @@ def zen_core(board, movs, stos, block=BLOCK, startups=BYTES, one_by_one=ONE_BY_O
     cpu.mmu.dtb.l2_assoc = sourced(8, "zen3/stlb_entries")
     cpu.mmu.dtb.l2_latency = sourced(8, "zen3/stlb_hit_penalty")
     caches = {"pml4e": 64, "pdpte": 64, "pde": 1024}
-    walk_caches(cpu, **assumed(caches, "Zen has a cache of 64 entries; PDEs lie in the TLB"))
-    cpu.write_combining = write_combining(buffers=sourced(10, "zen3/wc_buffers"))
+    x86.walk_caches(cpu, **assumed(caches, "Zen has a cache of 64 entries; PDEs lie in the TLB"))
+    cpu.write_combining = x86.write_combining(buffers=sourced(10, "zen3/wc_buffers"))
     cpu.dcache.prefetcher = sourced(objects.StreamPrefetcher(), "zen3/prefetchers")
     masks = [1 << a | 1 << b for a, b in WAY_HASH]
     cpu.dcache.way_predictor_masks = calibrated(masks, "zen3/way_predictor", "its pairs of bits as masks")
-    board.l2.prefetcher = sourced(streamer_and_pairs(), "zen3/prefetchers")
+    board.l2.prefetcher = sourced(x86.streamer_and_pairs(), "zen3/prefetchers")
 
 
-def zen_board(cpu, clock, ours, **parts):
+def zen_board(cpu, clock, ours, memory, caches, **options):
     """A machine of such a core and these caches."""
-    return silicon_board(cpu, clock, ours, l2bus=L2Bus(), l3bus=L3Bus(), **parts)
+    return x86.silicon_board(cpu, clock, ours, memory, caches, buses=(L2Bus(), L3Bus()), **options)
