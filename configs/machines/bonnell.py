@@ -10,21 +10,10 @@ moves are microcode. It has the string instructions of the Pineviews that were m
 """
 
 from m5 import objects
-from m5.objects import (
-    L2XBar,
-    MinorDefaultFloatSimdFU,
-    MinorDefaultIntDivFU,
-    MinorDefaultMemFU,
-    MinorDefaultMiscFU,
-    MinorDefaultPredFU,
-    MinorFU,
-    ReturnAddrStack,
-    SimpleBTB,
-    X86MinorCPU,
-)
+from m5.objects import L2XBar, MinorFU, ReturnAddrStack, SimpleBTB, X86MinorCPU
 
 from machines.constructors import IN_ORDER, L2, MEMORY, constructor, machine_of
-from machines.families import atom, x86
+from machines.families import atom, inorder, x86
 from machines.families.inorder import pool, sources, unit
 from machines.provenance import assumed, calibrated, rows_of, sourced
 
@@ -46,7 +35,7 @@ INT = unit(
     timings=sources(calibrated([4], "bonnell/alu_mem_fused", "in the cycle of the load")),
 )
 INT_DIV = unit(
-    *("IntDivFU", MinorDefaultIntDivFU),
+    *("IntDivFU", objects.MinorDefaultIntDivFU),
     opLat=assumed(40, "one bit or two a cycle"),
     issueLat=assumed(40, "not pipelined"),
 )
@@ -56,7 +45,7 @@ VECTOR = unit(
     timings=sources(calibrated([4], "bonnell/lat_simd_add", "as IntFU")),
 )
 MEM = unit(
-    *("MemFU", MinorDefaultMemFU),
+    *("MemFU", objects.MinorDefaultMemFU),
     opLat=calibrated(2, "bonnell/lat_load_l1", "with the queue's and the cache's cycles"),
     timings=sources(
         calibrated([1, 1, 4], "bonnell/agu_address_penalty", "stored data comes last"),
@@ -87,8 +76,8 @@ class BonnellCPU(X86MinorCPU):
         *(INT, INT),
         unit("IntMulFU", MinorFU, "IntMult", opLat=assumed(9, "five cycles"), timings=sources(LATE)),
         *(INT_DIV, VECTOR, VECTOR),
-        unit("FloatFU", MinorDefaultFloatSimdFU, opLat=assumed(9, "five cycles"), timings=sources(LATE)),
-        *(MinorDefaultPredFU, MEM, MinorDefaultMiscFU),
+        unit("FloatFU", inorder.FLOAT, opLat=assumed(9, "five cycles"), timings=sources(LATE)),
+        *(inorder.PREDICATES, MEM, inorder.MISC),
     )
 
 
@@ -140,8 +129,7 @@ def ours(board):
 @constructor(*IN_ORDER, *L2, *MEMORY, "prefetchers")
 def BonnellBoard(**options):
     latency = calibrated("107ns", "bonnell/dram_latency_ns", "the caches and buses on the way add the rest")
-    bandwidth = row(dram_bw_single_core_gbps="3GiB/s")
-    memory = x86.memory(latency, bandwidth)
+    memory = x86.memory(latency, bandwidth=row(dram_bw_single_core_gbps="3GiB/s"))
     caches = (L1ICache(), L1DCache(), L2Cache())
     buses = (L2XBar(width=assumed(32, "half a line a cycle")),)
     return x86.silicon_board(BonnellCPU(isa=x86.intel("Bonnell")), CLOCK, ours, memory, caches, buses, **options)

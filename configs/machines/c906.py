@@ -83,8 +83,7 @@ def ours(board):
 def C906Board(**options):
     cpu = C906CPU(isa=riscv.without_vectors("its vectors are of draft 0.7.1, not RVV 1.0"))
     latency = calibrated("110ns", "c906/dram_latency_ns", "the cache and bus on the way add the rest")
-    bandwidth = row(dram_bw_single_core_gbps="1GiB/s")
-    memory = riscv.memory(latency, bandwidth)
+    memory = riscv.memory(latency, row(dram_bw_single_core_gbps="1GiB/s"))
     caches = (L1ICache(), L1DCache())
     return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, **options)
 

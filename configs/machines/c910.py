@@ -102,8 +102,7 @@ def ours(board):
 def C910Board(**options):
     cpu = C910CPU(isa=riscv.without_vectors("its vectors are of draft 0.7.1, not RVV 1.0"))
     latency = calibrated("116ns", "c910/dram_latency_ns", "the caches and buses on the way add the rest")
-    bandwidth = row(dram_bw_single_core_gbps="4GiB/s")
-    memory = riscv.memory(latency, bandwidth)
+    memory = riscv.memory(latency, row(dram_bw_single_core_gbps="4GiB/s"))
     caches = (L1ICache(), L1DCache(), L2Cache())
     buses = (riscv.Bus(),)
     return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)

@@ -23,8 +23,15 @@ LOAD_TO_USE = {"L1": 4, "L2": 9, "L3": 17, "L4": 80}  # cycles; what `breakeven 
 
 LOGIC = sourced({"vector logic": 1}, "lioncove/lat_simd_add")
 MULTIPLY = {"IntMult": row(lat_imul=3)}
-PRODUCTS = sourced({"float products": 4, "conversions": 4}, "lioncove/lat_fp")
+ODD = calibrated(2, "lioncove/port_map", "three, less the one that divides")
+PRODUCTS = {
+    "SimdShift": 1,
+    "vector products": 5,
+    "float rest": 1,
+    **sourced({"float products": 4, "conversions": 4}, "lioncove/lat_fp"),
+}
 SUMS = {**sourced({"reductions": 3}, "lioncove/lat_psadbw"), **sourced({"float adds": 3}, "lioncove/lat_fp")}
+INT_DIVIDER = dividers(integer=row(lat_div=19))
 DIVIDER = dividers(**assumed({"divide": 11, "root": 13}, "as Golden Cove"))
 
 
@@ -40,24 +47,10 @@ class LionCoveCPU(goldencove.GoldenCoveCPU):
     cacheStorePorts = row(tput_store=2)
     fuPool = pool(
         unit("EvenPorts", calibrated(3, "lioncove/port_map", "three"), {"IntAlu": 1}),
-        unit(
-            "OddPorts",
-            calibrated(2, "lioncove/port_map", "three, less the one that divides"),
-            {"IntAlu": 1, **MULTIPLY},
-        ),
-        unit(
-            "DividingPort",
-            calibrated(1, "lioncove/port_map", "P1"),
-            {"IntAlu": 1, **MULTIPLY},
-            dividers(integer=row(lat_div=19)),
-        ),
+        unit("OddPorts", ODD, {"IntAlu": 1, **MULTIPLY}),
+        unit("DividingPort", calibrated(1, "lioncove/port_map", "P1"), {"IntAlu": 1, **MULTIPLY}, INT_DIVIDER),
         unit("Vectors2And3", calibrated(2, "lioncove/port_map", "V2 and V3"), {**LOGIC, "shuffles": 1, **SUMS}),
-        unit(
-            "Vectors0And1",
-            calibrated(2, "lioncove/port_map", "V0 and V1"),
-            {**LOGIC, "SimdShift": 1, "vector products": 5, "float rest": 1, **PRODUCTS},
-            DIVIDER,
-        ),
+        unit("Vectors0And1", calibrated(2, "lioncove/port_map", "V0 and V1"), {**LOGIC, **PRODUCTS}, DIVIDER),
         unit("PortsLoad", row(port_map=3), {"loads": 1}),
         unit("PortsStore", row(tput_store=2), {"stores": 1}),
     )
@@ -104,12 +97,10 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L4, *MEMORY, *X86, "prefetchers")
 def LionCoveBoard(**options):
-    size, ways = row(l1i_size_kb="64KiB"), row(l1i_assoc=16)
-    icache = goldencove.L1ICache(size=size, assoc=ways)
+    icache = goldencove.L1ICache(size=row(l1i_size_kb="64KiB"), assoc=row(l1i_assoc=16))
     l4 = sliced(LionCoveL3Cache(), assumed(12, "2.5 MiB each, of 4096 sets"), gem5s="20MiB")
     latency = calibrated("95ns", "lioncove/dram_latency_ns", "the caches and buses on the way add the rest")
-    bandwidth = assumed("40GiB/s", "one core of two channels of DDR5")
-    memory = x86.memory(latency, bandwidth)
+    memory = x86.memory(latency, assumed("40GiB/s", "one core of two channels of DDR5"))
     caches = (icache, L0DCache(), MiddleCache(), LionCoveL2Cache(), l4)
     buses = (intel.LineBus(), intel.LineBus(), intel.Ring())
     return x86.silicon_board(LionCoveCPU(isa=x86.intel("Lion Cove")), CLOCK, ours, memory, caches, buses, **options)

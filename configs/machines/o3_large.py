@@ -73,12 +73,11 @@ def ours(board):
 
 @constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")
 def O3LargeBoard(**options):
-    cpu = LargeCPU()
     dcache = L1Cache(prefetcher=objects.StridePrefetcher(degree=assumed(4, "gem5's")))
     memory = riscv.dram(objects.DDR4_2400_8x8)
     caches = (L1Cache(), dcache, L2Cache())
     buses = (objects.L2XBar(width=assumed(64, "a line a cycle between the levels")),)
-    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, **options)
+    return riscv.silicon_board(LargeCPU(), CLOCK, ours, memory, caches, buses, **options)
 
 
 machine = machine_of(O3LargeBoard)

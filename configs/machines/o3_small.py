@@ -75,10 +75,9 @@ def ours(board):
 @constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")
 def O3SmallBoard(**options):
     memory = riscv.dram(objects.DDR3_1600_8x8)
-    cpu = SmallCPU()
     memory = memory
     caches = (L1Cache(), L1Cache(), L2Cache())
-    return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, **options)
+    return riscv.silicon_board(SmallCPU(), CLOCK, ours, memory, caches, **options)
 
 
 machine = machine_of(O3SmallBoard)

@@ -100,8 +100,7 @@ def ours(board):
 def P550Board(**options):
     cpu = P550CPU(isa=[objects.RiscvISA(enable_rvv=row(vlen=False))])
     latency = calibrated("166ns", "p550/dram_latency_ns", "the caches and buses on the way add the rest")
-    bandwidth = assumed("8GiB/s", "one core of an LPDDR5")
-    memory = riscv.memory(latency, bandwidth)
+    memory = riscv.memory(latency, assumed("8GiB/s", "one core of an LPDDR5"))
     caches = (L1ICache(), L1DCache(), L2Cache(), L3Cache())
     buses = (riscv.Bus(), riscv.Bus())
     return riscv.silicon_board(cpu, CLOCK, ours, memory, caches, buses, misaligned=False, **options)

@@ -103,8 +103,7 @@ def ours(board):
 def SkylakeBoard(**options):
     l3 = sliced(L3Cache(), assumed(20, "one a core, of 2048 sets"), gem5s="22MiB")
     latency = calibrated("67ns", "skylake/dram_latency_ns", "the caches and buses on the way add the rest")
-    bandwidth = calibrated("30GiB/s", "skylake/dram_bw_single_core_gbps", "by the copy's")
-    memory = x86.memory(latency, bandwidth)
+    memory = x86.memory(latency, calibrated("30GiB/s", "skylake/dram_bw_single_core_gbps", "by the copy's"))
     caches = (L1Cache(), L1Cache(), L2Cache(), l3)
     buses = (intel.LineBus(), intel.Ring())
     return x86.silicon_board(SkylakeCPU(isa=x86.intel("Skylake")), CLOCK, ours, memory, caches, buses, **options)
