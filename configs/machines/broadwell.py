@@ -26,7 +26,7 @@ PRODUCTS = {"single float products": 3, "fused float products": 5, "vector produ
 DIVIDER = dividers(**assumed({"integer": 25, "divide": 13, "root": 16}, "a radix-16 divider"))
 
 
-class BroadwellCPU(intel.LargeCore):
+class BroadwellCPU(intel.FourWide):
     fetchBufferSize = row(fetch_bytes_per_cycle=32)
     fetchToDecodeDelay = calibrated(10, "broadwell/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = row(idq_size=56)
@@ -79,7 +79,7 @@ def ours(board):
     """Address translation, and what a real gem5 cannot express."""
     cpu = board.cpu
     mul = sourced(3, "broadwell/lat_mul_wide", "a micro-op a result, one after the other")
-    intel.large_core(
+    intel.four_wide(
         board,
         "broadwell",
         max_access=row(tput_load=32),
@@ -92,12 +92,8 @@ def ours(board):
         rep_movs=intel.erms(row(rep_movs_bytes_per_cycle=29.7)),
         rep_stos=intel.erms(row(rep_stos_bytes_per_cycle=30.9)),
     )
-    intel.without_fsrm(cpu.isa[0], "broadwell")
     x86.without(cpu.isa[0], "clflushopt", "clwb", note="since Skylake")
-    cpu.forwardFailPenalty = calibrated(5, "broadwell/stlf_fail_penalty", "with the store's way to the cache, 12")
-    cpu.misaligned.line_cross_load = row(split_load_cost=5)
     cpu.misaligned.page_cross_load = row(page_cross_load=100)
-    cpu.mmu.itb.size = assumed(128, "as its relatives")
     cpu.mmu.dtb.size = row(dtlb_entries=64)
     cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc = row(stlb_entries=(1536, 6))
     cpu.mmu.dtb.l2_latency = row(stlb_hit_penalty=7)

@@ -36,7 +36,7 @@ MULTIPLY = {"IntMult": row(lat_imul=3)}
 STARTUP_UOPS = calibrated(96, "ivybridge/rep_movs_startup", "three a cycle, and 64 bytes make 35 cycles")
 
 
-class IvyBridgeCPU(intel.LargeCore):
+class IvyBridgeCPU(intel.FourWide):
     fetchBufferSize = row(fetch_bytes_per_cycle=32)
     fetchToDecodeDelay = calibrated(10, "ivybridge/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = row(idq_size=56)
@@ -84,7 +84,7 @@ def ours(board):
         "carry_latency": row(tput_adc=1),
         "simple_zero": row(lat_adc_zero=True),
     }
-    intel.large_core(
+    intel.four_wide(
         board,
         "ivybridge",
         flag_merge_note="an adc after dec reads one writer's flags",
@@ -97,14 +97,10 @@ def ours(board):
         rep_movs=intel.erms(row(rep_movs_bytes_per_cycle=14.4), STARTUP_UOPS),
         rep_stos=intel.erms(row(rep_stos_bytes_per_cycle=15.8), STARTUP_UOPS),
     )
-    intel.without_fsrm(cpu.isa[0], "ivybridge")
     x86.without(cpu.isa[0], "avx2", "bmi1", "bmi2", "lzcnt", "movbe", note="since Haswell")
     x86.without(cpu.isa[0], "adx", "smap", note="since Broadwell")
     x86.without(cpu.isa[0], "clflushopt", "clwb", note="since Skylake")
-    cpu.forwardFailPenalty = calibrated(5, "ivybridge/stlf_fail_penalty", "with the store's way to the cache, 12")
-    cpu.misaligned.line_cross_load = row(split_load_cost=5)
     cpu.misaligned.page_cross_load = row(page_cross_load=27)
-    cpu.mmu.itb.size = assumed(128, "as its relatives")
     cpu.mmu.dtb.size, cpu.mmu.dtb.assoc = row(dtlb_entries=(64, 4))
     cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc, cpu.mmu.dtb.l2_latency = row(stlb_entries=(512, 4), stlb_hit_penalty=7)
     cpu.write_combining = x86.write_combining(buffers=row(wc_buffers=10))

@@ -85,6 +85,7 @@ class L2Cache(x86.SiliconCache):
 def ours(board):
     """Address translation, and what a real gem5 cannot express."""
     cpu = board.cpu
+    # The page tables of its time had two levels; the walker's caches know the upper one.
     x86.hardware(board, early.k7_microcode())
     x86.memory_order(board, "k7")
     cpu.forwardFailPenalty = calibrated(4, "k7/stlf_fail_penalty", "with the store's way to the cache, 11")
@@ -95,7 +96,6 @@ def ours(board):
     cpu.misaligned.line_cross_load, cpu.misaligned.line_cross_store = row(split_load_cost=2, split_store_cost=2)
     cpu.misaligned.page_cross_load, cpu.misaligned.page_cross_store = row(page_cross_load=4, page_cross_store=4)
     cpu.mmu.itb.size = assumed(24, "the instruction side's")
-    # The tables of its time had two levels; the walker's caches know the upper one.
     cpu.mmu.dtb.size = row(dtlb_entries=32)
     cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc, cpu.mmu.dtb.l2_latency = row(stlb_entries=(256, 4), stlb_hit_penalty=3)
     cpu.write_combining = x86.write_combining(buffers=row(wc_buffers=4))

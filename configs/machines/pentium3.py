@@ -84,6 +84,7 @@ class L2Cache(x86.SiliconCache):
 def ours(board, bytes_per_cycle):
     """Address translation, and what a real gem5 cannot express; `bytes_per_cycle` of a fast REP MOVS."""
     cpu = board.cpu
+    # The page tables of its time had two levels; the walker's caches know the upper one.
     x86.hardware(board, early.p6_microcode(bytes_per_cycle))
     x86.memory_order(board, "pentium3")
     cpu.storesLeaveOnMiss = assumed(True, "US patent 5,671,444, fill buffers take stores to lines on their way")
@@ -92,7 +93,6 @@ def ours(board, bytes_per_cycle):
     cpu.misaligned.split_slots = calibrated(7, "pentium3/split_load_cost", "the unit is kept meanwhile")
     cpu.misaligned.page_cross_load, cpu.misaligned.page_cross_store = row(page_cross_load=18, page_cross_store=18)
     cpu.mmu.itb.size = assumed(32, "the instruction side's")
-    # The tables of its time had two levels; the walker's caches know the upper one.
     cpu.mmu.dtb.size, cpu.mmu.dtb.assoc = row(dtlb_entries=(64, 4))
     buffers = sourced({"buffers": 4, "buffer_bytes": 32}, "pentium3/wc_buffers")
     cpu.write_combining = x86.write_combining(**buffers)

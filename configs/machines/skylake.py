@@ -28,7 +28,7 @@ ARITHMETIC = assumed(
 DIVIDER = dividers(**assumed({"integer": 25, "divide": 13, "root": 16}, "a radix-16 divider"))
 
 
-class SkylakeCPU(intel.LargeCore):
+class SkylakeCPU(intel.FourWide):
     fetchBufferSize = assumed(32, "the micro-op cache's window; past it, 16")
     fetchToDecodeDelay = calibrated(10, "skylake/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = row(idq_size=64)
@@ -75,7 +75,7 @@ class L3Cache(intel.L3Cache):
 def ours(board):
     """Address translation, and what a real gem5 cannot express."""
     cpu = board.cpu
-    intel.large_core(
+    intel.four_wide(
         board,
         "skylake",
         max_access=row(l1d_store_bytes_per_cycle=32),
@@ -88,11 +88,7 @@ def ours(board):
         rep_movs=intel.erms(row(rep_movs_bytes_per_cycle=28.9)),
         rep_stos=intel.erms(row(rep_stos_bytes_per_cycle=43)),
     )
-    intel.without_fsrm(cpu.isa[0], "skylake")
-    cpu.forwardFailPenalty = calibrated(5, "skylake/stlf_fail_penalty", "with the store's way to the cache, 12")
-    cpu.misaligned.line_cross_load = row(split_load_cost=5)
     cpu.misaligned.page_cross_load = row(page_cross_load=5)
-    cpu.mmu.itb.size = assumed(128, "as its relatives")
     cpu.mmu.dtb.size, cpu.mmu.dtb.assoc = row(dtlb_entries=(64, 4))
     cpu.mmu.dtb.l2_size, cpu.mmu.dtb.l2_assoc = row(stlb_entries=(1536, 12))
     cpu.mmu.dtb.l2_latency = assumed(7, "as Broadwell's")

@@ -83,7 +83,8 @@ class L2Cache(riscv.SiliconCache):
 
 
 def u7(board):
-    """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
+    """Address translation, and what a real gem5 cannot express; there, the board's empty PMA range makes misaligned
+    accesses trap."""
     cpu = board.cpu
     cpu.mmu.itb.size = assumed(32, "as the data side")
     cpu.mmu.dtb.size = row(dtlb_entries=32)
@@ -94,7 +95,7 @@ def u7(board):
 
 
 def ours(board):
-    """As `u7`; by this board's core."""
+    """`u7`, and what the core of this board lacks."""
     u7(board)
     board.cpu.misaligned.policy = row(unaligned_within_line="trap")
     riscv.without(board.cpu.isa[0], "Zbb", note="the JH7100's U74 lacks it, the JH7110's has it (`zbb`)")

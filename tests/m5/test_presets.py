@@ -19,6 +19,7 @@ from breakeven.config.errors import OverrideError
 from breakeven.config.provenance import ASSUMED, CALIBRATED, SOURCED, Provenance
 from breakeven.errors import UserError
 from breakeven.files.data import DataNotFound, find_data
+from breakeven.m5.loader import as_m5
 from breakeven.machine.presets import MachineError, describe_machine, find_machine, list_presets, load_machine
 from breakeven.machine.sources import Sources
 
@@ -256,10 +257,23 @@ def test_a_real_gem5_gets_plain_values(monkeypatch: pytest.MonkeyPatch) -> None:
         marks = importlib.import_module("machines.provenance")
         assert type(marks.sourced("32KiB", "u74/l1d_size_kb")) is str
         assert marks.calibrated({"a": 1}, "u74/lat_mul", "so") == {"a": 1}
+        assert marks.rows_of("u74")(lat_mul=3, btb=(32, 12)) == [3, 32, 12]
         assert [marks.assumed(True, "so"), marks.as_gem5(2, "so"), marks.assumed_unless_marked(3, "so")] == [True, 2, 3]
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "machines"]:
             del sys.modules[name]
+
+
+def test_values_of_several_rows_are_marked_in_their_order() -> None:
+    with as_m5(MACHINES):
+        marks = importlib.import_module("machines.provenance")
+        row = marks.rows_of("u74")
+        latency, entries, returns = row(lat_mul=3, btb=(32, 12))
+        two = marks.assumed((1, 2), "so")
+    assert [each.value for each in (latency, entries, returns)] == [3, 32, 12]
+    assert [each.provenance.row for each in (latency, entries, returns)] == ["u74/lat_mul", "u74/btb", "u74/btb"]
+    assert row(lat_mul=3).provenance == Provenance(SOURCED, "u74/lat_mul")
+    assert [(each.value, each.provenance.note) for each in two] == [(1, "so"), (2, "so")]
 
 
 def test_data_is_found_or_the_fix_is_named() -> None:

@@ -3,7 +3,7 @@
 Written in gem5's language: under a real gem5 the same script builds the same board.
 """
 
-from m5.objects import AddrRange, BadAddr, L2XBar, Root, SrcClockDomain, System, SystemXBar, VoltageDomain
+from m5.objects import BadAddr, L2XBar, Root, SrcClockDomain, System, SystemXBar, VoltageDomain
 
 from machines.constructors import without_gem5_traits
 from machines.extensions import extend
@@ -61,11 +61,6 @@ class Board(System):
 
     def join_interrupts(self):
         """Joins the ports of the interrupt controller, where it has some."""
-
-
-def range_from(start, size):
-    """A memory's addresses: `size` bytes from `start`."""
-    return AddrRange(start, size=size)
 
 
 def parts(caches, buses):

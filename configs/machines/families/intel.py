@@ -15,8 +15,8 @@ STARTUP_UOPS = calibrated(140, "broadwell/rep_movs_startup", "35 cycles at four 
 ANY = 0xFFFF_FFFF  # bytes, no limit
 
 
-class LargeCore(X86O3CPU):
-    """Four-wide, from Ivy Bridge to Skylake."""
+class FourWide(X86O3CPU):
+    """The large cores from Ivy Bridge to Skylake."""
 
     fetchWidth = assumed(8, "the micro-op cache fills the queue faster than it is emptied")
     squashWidth = assumed(64, "recovery does not walk")
@@ -87,9 +87,14 @@ def prefetchers(first, second, rows):
     second.prefetcher = sourced(x86.streamer_and_pairs(), f"{rows}/prefetchers")
 
 
-def without_fsrm(isa, rows):
-    """Short copies by REP MOVSB are no faster."""
-    isa.enable_fsrm = sourced(False, f"{rows}/rep_movs_fast_conditions")
+def four_wide(board, rows, **code):
+    """As `large_core`, from Ivy Bridge to Skylake: short copies by REP MOVSB are no faster."""
+    large_core(board, rows, **code)
+    cpu = board.cpu
+    cpu.isa[0].enable_fsrm = sourced(False, f"{rows}/rep_movs_fast_conditions")
+    cpu.forwardFailPenalty = calibrated(5, f"{rows}/stlf_fail_penalty", "with the store's way to the cache, 12")
+    cpu.misaligned.line_cross_load = sourced(5, f"{rows}/split_load_cost")
+    cpu.mmu.itb.size = assumed(128, "as its relatives")
 
 
 def erms(bytes_per_cycle, startup_uops=STARTUP_UOPS):

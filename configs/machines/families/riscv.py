@@ -1,8 +1,8 @@
 """RISC-V machines: their board, and what the cores made in silicon share."""
 
-from m5.objects import Cache, L2XBar, MemCtrl, PMAChecker, RiscvBareMetal, RiscvISA, SimpleMemory
+from m5.objects import AddrRange, Cache, L2XBar, MemCtrl, PMAChecker, RiscvBareMetal, RiscvISA, SimpleMemory
 
-from machines.families.board import MEMORY_SIZE, Board, parts, put, range_from, root, silicon
+from machines.families.board import MEMORY_SIZE, Board, parts, put, root, silicon
 from machines.provenance import assumed, sourced
 
 __all__ = ["MEMORY_SIZE", "RiscvBoard", "board_range", "memory", "put", "root", "silicon_board"]
@@ -23,7 +23,7 @@ class RiscvBoard(Board):
 
 def board_range(size):
     """The board's memory, `size` bytes from `MEMORY_START`."""
-    return range_from(MEMORY_START, size)
+    return AddrRange(MEMORY_START, size=size)
 
 
 def memory(latency, bandwidth, size=MEMORY_SIZE):

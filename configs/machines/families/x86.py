@@ -5,10 +5,10 @@ them, and runs in our engine only.
 """
 
 from m5 import objects
-from m5.objects import X86ISA, Cache, MemCtrl, SimpleMemory, X86FsWorkload
+from m5.objects import X86ISA, AddrRange, Cache, MemCtrl, SimpleMemory, X86FsWorkload
 
 from machines.extensions import several
-from machines.families.board import MEMORY_SIZE, Board, parts, put, range_from, root, silicon
+from machines.families.board import MEMORY_SIZE, Board, parts, put, root, silicon
 from machines.provenance import assumed, calibrated, sourced
 
 __all__ = ["MEMORY_SIZE", "X86Board", "board_range", "memory", "put", "root", "silicon_board"]
@@ -48,7 +48,7 @@ class X86Board(Board):
 
 def board_range(size):
     """The board's memory, `size` bytes from 0."""
-    return range_from(0, size)
+    return AddrRange(0, size=size)
 
 
 def memory(latency, bandwidth):
@@ -95,14 +95,14 @@ def hardware(board, microcode):
     walk_caches(cpu, **WALK_CACHES)
 
 
-def memory_order(board, cpu_rows):
-    """What `hardware` leaves open and the rows of most cores agree on; `cpu_rows`: whose rows of uarch.csv."""
+def memory_order(board, rows):
+    """What `hardware` leaves open and the rows of most cores agree on; `rows`: whose rows of uarch.csv."""
     cpu = board.cpu
-    cpu.forwardLatency = calibrated(2, f"{cpu_rows}/stlf_latency", "with the store's and the load's own cycles, 5")
-    cpu.partialForwardPolicy = sourced("penalty", f"{cpu_rows}/stlf_fail_penalty")
-    cpu.aliasCheckBits = calibrated(12, f"{cpu_rows}/alias_4k", "4 KiB are 12 bits")
-    cpu.aliasPenalty = sourced(5, f"{cpu_rows}/alias_4k")
-    cpu.misaligned.policy = sourced("hardware", f"{cpu_rows}/unaligned_within_line")
+    cpu.forwardLatency = calibrated(2, f"{rows}/stlf_latency", "with the store's and the load's own cycles, 5")
+    cpu.partialForwardPolicy = sourced("penalty", f"{rows}/stlf_fail_penalty")
+    cpu.aliasCheckBits = calibrated(12, f"{rows}/alias_4k", "4 KiB are 12 bits")
+    cpu.aliasPenalty = sourced(5, f"{rows}/alias_4k")
+    cpu.misaligned.policy = sourced("hardware", f"{rows}/unaligned_within_line")
 
 
 def fences(cpu, latency, after_loads=0, after_stores=0):
