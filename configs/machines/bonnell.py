@@ -14,7 +14,7 @@ from m5.objects import L2XBar, MinorFU, ReturnAddrStack, SimpleBTB, X86MinorCPU
 
 from machines.constructors import IN_ORDER, L2, MEMORY, constructor, machine_of
 from machines.families import atom, inorder, x86
-from machines.families.inorder import pool, sources, unit
+from machines.families.inorder import pool, unit
 from machines.provenance import assumed, calibrated, rows_of, sourced
 
 NAME = "bonnell"
@@ -25,7 +25,12 @@ row = rows_of("bonnell")
 CLOCK = row(clock_mhz="1667MHz")
 LOAD_TO_USE = {"L1": 3, "L2": 17}  # cycles; what `breakeven machines show bonnell` measures
 
-#: sources may come so many cycles after issue
+
+def sources(cycles, result=0):
+    """Each source may come so many cycles after issue (all further ones as the last), the result after the end."""
+    return [objects.MinorFUTiming(description="sources", srcRegsRelativeLats=cycles, extraAssumedLat=result)]
+
+
 LATE = assumed([4], "as IntFU")
 SIMD = ("SimdAdd", "SimdAlu", "SimdCmp", "SimdShift", "SimdMisc", "SimdExt")
 #: arithmetic at the pipeline's end: operations on each other's results follow every cycle

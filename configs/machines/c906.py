@@ -46,13 +46,13 @@ class C906CPU(objects.RiscvMinorCPU):
     )
 
 
-class L1ICache(riscv.InstructionCache):
+class L1ICache(inorder.InstructionCache):
     size = row(l1i_size_kb="32KiB")
     assoc = assumed(2, "two ways, as its manual's block diagram has it")
     tag_latency = assumed(1, "a line every cycle keeps an instruction a cycle coming")
 
 
-class L1DCache(riscv.InOrderCache):
+class L1DCache(inorder.DataCache):
     size = row(l1d_size_kb="32KiB")
     assoc = assumed(4, "four ways")
     tag_latency = data_latency = calibrated(1, "c906/l1d_latency", "with the unit's two cycles, 3 to the use")

@@ -31,6 +31,10 @@ MEM = unit(
     *("C908MemFU", objects.MinorDefaultMemFU, "MemRead", "MemWrite", "FloatMemRead", "FloatMemWrite"),
     opLat=calibrated(2, "c908/lat_load_l1", "with the cache's cycle, 3 to the use"),
 )
+VECTOR_MEM = unit(
+    *("C908VectorMemFU", objects.MinorDefaultMemFU, *inorder.VECTOR_MEMORY),
+    opLat=assumed(2, "as the scalar unit's"),
+)
 VECTOR_LATENCY = calibrated(6, "c908/lat_vector", "a source may come 2 cycles before its due time")
 VECTOR = unit("C908VectorFU", inorder.FLOAT, opLat=VECTOR_LATENCY)
 SECOND_VECTOR = unit(
@@ -58,16 +62,16 @@ class C908CPU(objects.RiscvMinorCPU):
     executeFuncUnits = pool(
         *(INT, INT, CONFIG, MUL, DIV),
         *(SECOND_VECTOR, VECTOR),  # first the unit that others need less
-        *(inorder.PREDICATES, MEM, MEM, inorder.VECTOR_MEM, inorder.MISC),
+        *(inorder.PREDICATES, MEM, MEM, VECTOR_MEM, inorder.MISC),
     )
 
 
-class L1ICache(riscv.InstructionCache):
+class L1ICache(inorder.InstructionCache):
     size = row(l1i_size_kb="32KiB")
     assoc = assumed(4, "four ways")
 
 
-class L1DCache(riscv.InOrderCache):
+class L1DCache(inorder.DataCache):
     size = row(l1d_size_kb="32KiB")
     assoc = assumed(4, "four ways")
     tag_latency = data_latency = calibrated(1, "c908/lat_load_l1", "with the unit's two cycles, 3 to the use")

@@ -10,7 +10,7 @@ from m5 import objects
 
 from machines.constructors import L2, MEMORY, OUT_OF_ORDER, RISCV, constructor, machine_of
 from machines.families import riscv
-from machines.families.outoforder import dividers, pool, unit
+from machines.families.outoforder import InstructionCache, dividers, pool, unit
 from machines.provenance import assumed, calibrated, rows_of
 
 NAME = "c910"
@@ -57,12 +57,12 @@ class C910CPU(objects.RiscvO3CPU):
     fuPool = pool(*INTEGER, *FLOATS, unit("C910Load", ONE, {"loads": 1}), unit("C910Store", ONE, {"stores": 1}), VECTOR)
 
 
-class L1ICache(riscv.OutOfOrderICache):
+class L1ICache(InstructionCache):
     size = row(l1i_size_kb="64KiB")
     assoc = assumed(2, "two ways")
 
 
-class L1DCache(riscv.OutOfOrderCache):
+class L1DCache(riscv.SiliconCache):
     size = row(l1d_size_kb="64KiB")
     assoc = assumed(2, "two ways")
     tag_latency = data_latency = calibrated(2, "c910/l1d_latency", "with the core's own cycle, 3 to the use")

@@ -44,14 +44,14 @@ class LargeCPU(objects.RiscvO3CPU):
     )
 
 
-class L1Cache(riscv.OutOfOrderCache):
+class L1Cache(riscv.SiliconCache):
     size = assumed("64KiB", "a large core")
     assoc = assumed(8, "eight ways")
     tag_latency = data_latency = assumed(3, "4 cycles load to use")
     mshrs = write_buffers = assumed(16, "as large cores have")
 
 
-class L2Cache(riscv.OutOfOrderCache):
+class L2Cache(riscv.SiliconCache):
     size = assumed("2MiB", "a large core")
     assoc = assumed(16, "sixteen ways")
     tag_latency = assumed(5, "under half of the data's")

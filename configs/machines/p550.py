@@ -9,7 +9,7 @@ from m5 import objects
 
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, RISCV, constructor, machine_of
 from machines.families import riscv
-from machines.families.outoforder import dividers, pool, unit
+from machines.families.outoforder import InstructionCache, dividers, pool, unit
 from machines.provenance import assumed, calibrated, rows_of
 
 NAME = "p550"
@@ -56,12 +56,12 @@ class P550CPU(objects.RiscvO3CPU):
     )
 
 
-class L1ICache(riscv.OutOfOrderICache):
+class L1ICache(InstructionCache):
     size = row(l1i_size_kb="32KiB")
     assoc = assumed(4, "four ways")
 
 
-class L1DCache(riscv.OutOfOrderCache):
+class L1DCache(riscv.SiliconCache):
     size = row(l1d_size_kb="32KiB")
     assoc = assumed(4, "four ways")
     tag_latency = data_latency = calibrated(2, "p550/l1d_latency", "with the core's own cycle, 3 to the use")

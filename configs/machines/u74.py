@@ -61,12 +61,12 @@ class U74CPU(RiscvMinorCPU):
     executeFuncUnits = pool(INT, INT, MUL, DIV, inorder.FLOAT, inorder.PREDICATES, LOAD, STORE, inorder.MISC)
 
 
-class L1ICache(riscv.InstructionCache):
+class L1ICache(inorder.InstructionCache):
     size, assoc = row(l1i_size_kb="32KiB", l1i_assoc=8)
     mshrs = assumed(1, "one line fetch at a time (fetch1FetchLimit)")
 
 
-class L1DCache(riscv.InOrderCache):
+class L1DCache(inorder.DataCache):
     size, assoc = row(l1d_size_kb="32KiB", l1d_assoc=8)
     tag_latency = data_latency = calibrated(1, "u74/l1d_latency", "with the load unit's two cycles, 3 to the use")
     mshrs = row(mshr_l1d=1)

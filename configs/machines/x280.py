@@ -5,7 +5,7 @@ vl: the part of a group beyond it takes no time. Not modelled: the queue between
 that go past the first level, loads beside stores, and that segment loads and comparisons do not chain.
 """
 
-from machines import u74
+from machines import c908, u74
 from machines.constructors import IN_ORDER, L2, MEMORY, RISCV, constructor, machine_of
 from machines.families import inorder, riscv
 from machines.families.inorder import pool, unit
@@ -29,7 +29,7 @@ class X280CPU(u74.U74CPU):
     executeMaxAccessesInMemory = assumed(4, "a vector's lines miss together")
     executeFuncUnits = pool(
         *(u74.INT, u74.INT, CONFIG, u74.MUL, u74.DIV, VECTOR),
-        *(inorder.PREDICATES, u74.LOAD, u74.STORE, inorder.VECTOR_MEM, inorder.MISC),
+        *(inorder.PREDICATES, u74.LOAD, u74.STORE, c908.VECTOR_MEM, inorder.MISC),
     )
 
 

@@ -3,7 +3,7 @@
 Written in gem5's language: under a real gem5 the same script builds the same board.
 """
 
-from m5.objects import BadAddr, L2XBar, Root, SrcClockDomain, System, SystemXBar, VoltageDomain
+from m5.objects import BadAddr, Cache, L2XBar, Root, SrcClockDomain, System, SystemXBar, VoltageDomain
 
 from machines.constructors import without_gem5_traits
 from machines.extensions import extend
@@ -61,6 +61,11 @@ class Board(System):
 
     def join_interrupts(self):
         """Joins the ports of the interrupt controller, where it has some."""
+
+
+class SiliconCache(Cache):
+    response_latency = assumed(1, "fills pass through")
+    tgts_per_mshr = assumed(16, "enough for one core")
 
 
 def parts(caches, buses):

@@ -1,14 +1,13 @@
-"""Functional units of in-order cores (gem5's Minor), as a table: a line a unit."""
+"""In-order cores (gem5's Minor): functional units as a table, a line a unit; first-level caches."""
 
 from types import new_class
 
 from m5.objects import (
+    Cache,
     MinorDefaultFloatSimdFU,
-    MinorDefaultMemFU,
     MinorDefaultMiscFU,
     MinorDefaultPredFU,
     MinorFUPool,
-    MinorFUTiming,
     MinorOpClass,
     MinorOpClassSet,
 )
@@ -27,14 +26,20 @@ VECTOR_MEMORY = (
 )
 
 
+class DataCache(Cache):
+    response_latency = assumed(1, "as tag_latency")
+    tgts_per_mshr = assumed(4, "enough for one core")
+
+
+class InstructionCache(DataCache):
+    tag_latency = data_latency = assumed(1, "a line every cycle keeps two instructions a cycle coming")
+    mshrs = assumed(1, "one line fetch at a time")
+    is_read_only = assumed(True, "instruction side")
+
+
 def op_classes(*names):
     """The set of operations that a functional unit does."""
     return MinorOpClassSet(opClasses=[MinorOpClass(opClass=name) for name in names])
-
-
-def sources(cycles, result=0):
-    """Each source may come so many cycles after issue (all further ones as the last), the result after the end."""
-    return [MinorFUTiming(description="sources", srcRegsRelativeLats=cycles, extraAssumedLat=result)]
 
 
 def unit(name, base, *classes, **values):
@@ -52,7 +57,3 @@ def unit(name, base, *classes, **values):
 def pool(*units):
     """All units of a core; of two that could take an operation, the first that is free."""
     return MinorFUPool(funcUnits=[made() for made in units])
-
-
-#: vector loads and stores share one unit, which moves a datapath's width a cycle
-VECTOR_MEM = unit("C908VectorMemFU", MinorDefaultMemFU, *VECTOR_MEMORY, opLat=assumed(2, "as the scalar unit's"))

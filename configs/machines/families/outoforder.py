@@ -10,6 +10,7 @@ from types import new_class
 
 from m5.objects import FUDesc, FUPool, IprPort, OpDesc, PredALU
 
+from machines.families.board import SiliconCache
 from machines.provenance import assumed, assumed_unless_marked
 
 #: what a table calls several of gem5's classes of operations at once
@@ -37,6 +38,12 @@ GROUPS = {
 }
 #: of a unit's latency that no row of uarch.csv gives
 NO_ROW = "no source: a usual latency of such operations on such cores"
+
+
+class InstructionCache(SiliconCache):
+    tag_latency = data_latency = assumed(1, "fetch is pipelined on the hardware")
+    mshrs = assumed(2, "a line and the next one")
+    is_read_only = assumed(True, "instruction side")
 
 
 def ops(latencies):

@@ -1,11 +1,12 @@
 """RISC-V machines: their board, and what the cores made in silicon share."""
 
-from m5.objects import AddrRange, Cache, L2XBar, MemCtrl, PMAChecker, RiscvBareMetal, RiscvISA, SimpleMemory
+from m5 import objects
+from m5.objects import AddrRange, L2XBar, PMAChecker, RiscvBareMetal, RiscvISA
 
-from machines.families.board import MEMORY_SIZE, Board, parts, put, root, silicon
+from machines.families.board import MEMORY_SIZE, Board, SiliconCache, parts, put, root, silicon
 from machines.provenance import assumed, sourced
 
-__all__ = ["MEMORY_SIZE", "RiscvBoard", "board_range", "memory", "put", "root", "silicon_board"]
+__all__ = ["MEMORY_SIZE", "RiscvBoard", "SiliconCache", "board_range", "memory", "put", "root", "silicon_board"]
 
 #: where RISC-V boards have their memory
 MEMORY_START = 0x80000000
@@ -28,46 +29,17 @@ def board_range(size):
 
 def memory(latency, bandwidth, size=MEMORY_SIZE):
     """A plain memory: `latency` of a read, bytes a second."""
-    return SimpleMemory(range=board_range(size), latency=latency, bandwidth=bandwidth)
+    return objects.SimpleMemory(range=board_range(size), latency=latency, bandwidth=bandwidth)
 
 
 def dram(kind, size=MEMORY_SIZE):
     """DRAM of this kind behind its controller."""
-    return MemCtrl(dram=kind(range=board_range(size)))
+    return objects.MemCtrl(dram=kind(range=board_range(size)))
 
 
 def silicon_board(cpu, clock, ours, memory, caches, buses=(), **options):
     """The board of a real core (see `parts`); `ours(board)`: what a real gem5 may lack."""
     return silicon(RiscvBoard(cpu=cpu, clock=clock, memory=memory, **parts(caches, buses), **options), ours)
-
-
-class SiliconCache(Cache):
-    response_latency = assumed(1, "fills pass through")
-
-
-class OutOfOrderCache(SiliconCache):
-    """A first level beside an out-of-order core."""
-
-    tgts_per_mshr = assumed(16, "enough for one core")
-
-
-class OutOfOrderICache(OutOfOrderCache):
-    tag_latency = data_latency = assumed(1, "fetch is pipelined on the hardware")
-    mshrs = assumed(2, "a line and the next one")
-    is_read_only = assumed(True, "instruction side")
-
-
-class InOrderCache(Cache):
-    """A first level beside an in-order core."""
-
-    response_latency = assumed(1, "as tag_latency")
-    tgts_per_mshr = assumed(4, "enough for one core")
-
-
-class InstructionCache(InOrderCache):
-    tag_latency = data_latency = assumed(1, "a line every cycle keeps two instructions a cycle coming")
-    mshrs = assumed(1, "one line fetch at a time")
-    is_read_only = assumed(True, "instruction side")
 
 
 class Bus(L2XBar):

@@ -5,13 +5,13 @@ them, and runs in our engine only.
 """
 
 from m5 import objects
-from m5.objects import X86ISA, AddrRange, Cache, MemCtrl, SimpleMemory, X86FsWorkload
+from m5.objects import X86ISA, AddrRange, X86FsWorkload
 
 from machines.extensions import several
-from machines.families.board import MEMORY_SIZE, Board, parts, put, root, silicon
+from machines.families.board import MEMORY_SIZE, Board, SiliconCache, parts, put, root, silicon
 from machines.provenance import assumed, calibrated, sourced
 
-__all__ = ["MEMORY_SIZE", "X86Board", "board_range", "memory", "put", "root", "silicon_board"]
+__all__ = ["MEMORY_SIZE", "SiliconCache", "X86Board", "board_range", "memory", "put", "root", "silicon_board"]
 
 #: general registers' shifts where only some ports have them: a class that nothing else uses
 SHIFT = "SimdShiftAcc"
@@ -53,12 +53,12 @@ def board_range(size):
 
 def memory(latency, bandwidth):
     """A plain memory: `latency` of a read, bytes a second."""
-    return SimpleMemory(range=board_range(MEMORY_SIZE), latency=latency, bandwidth=bandwidth)
+    return objects.SimpleMemory(range=board_range(MEMORY_SIZE), latency=latency, bandwidth=bandwidth)
 
 
 def dram(kind, size=MEMORY_SIZE):
     """DRAM of this kind behind its controller."""
-    return MemCtrl(dram=kind(range=board_range(size)))
+    return objects.MemCtrl(dram=kind(range=board_range(size)))
 
 
 def silicon_board(cpu, clock, ours, memory, caches, buses, **options):
@@ -77,11 +77,6 @@ def intel(name):
 def amd(name):
     """The instruction set of an AMD core as CPUID calls it."""
     return [X86ISA(vendor_string="AuthenticAMD", name_string=name)]
-
-
-class SiliconCache(Cache):
-    response_latency = assumed(1, "fills pass through")
-    tgts_per_mshr = assumed(16, "enough for one core")
 
 
 def hardware(board, microcode):
