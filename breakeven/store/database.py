@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import sys
 import threading
 import time
@@ -71,6 +72,25 @@ def _computes(db: sqlite3.Connection) -> bool:
     )
 
 
+def check_files(path: Path) -> None:
+    """Raises `UserError` where SQLite would open what is no plain file, or undo what a rollback journal names.
+
+    Such a journal can name another file, which SQLite then deletes. A store has a write-ahead log in place of one.
+    """
+    store = path.resolve()  # beside what SQLite opens, not beside a link to it
+    for end, what in (("", "store"), ("-wal", "log"), ("-shm", "log"), ("-journal", "rollback journal")):
+        file = store.with_name(store.name + end)
+        try:
+            plain = stat.S_ISREG(file.lstat().st_mode)
+        except OSError:
+            continue
+        if end == "-journal" or not plain:
+            raise UserError(
+                f"cannot use the store {str(path)!r}: the {what} {str(file)!r} is no file of breakeven's: move it away"
+                + ("" if end else ", or name another file (--store)")
+            )
+
+
 class NotWritable(UserError):
     """Where the store is to be, nothing can be written."""
 
@@ -96,6 +116,7 @@ class Store:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise NotWritable(f"cannot make the store's folder {str(path.parent)!r}: {reason}") from None
+        check_files(path)
         with self._errors():
             # autocommit: transactions are ours, see `_transaction`.
             frozen = reading and path.is_file() and not os.access(path.parent, os.W_OK)
@@ -153,6 +174,8 @@ class Store:
         end = time.monotonic() + BUSY_SECONDS
         while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             try:
+                # Without a file beside the store, which `check_files` of another process would refuse.
+                db.execute("PRAGMA journal_mode=MEMORY")
                 db.execute("PRAGMA journal_mode=WAL")
             except sqlite3.OperationalError as error:
                 if "locked" not in str(error) or time.monotonic() > end:

@@ -33,7 +33,7 @@ class Leases:
         self._file: int | None = None
         with suppress(OSError):
             name = store.with_name(f"{store.name}.leases")
-            self._file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
 
     @contextmanager
     def take(self, points: Sequence[bytes], most: int) -> Iterator[list[bytes]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
-from breakeven.store.database import Store
+from breakeven.store.database import Store, check_files
 from breakeven.store.rows import APPLICATION_ID, CONTEXT_COLUMNS, UNNAMED, ContextRow, is_whole, note_is_whole
 
 
@@ -37,6 +37,7 @@ def repair(path: Path) -> Repaired:
         raise UserError(
             f"the store {str(path)!r} cannot be written: copy it to a folder that can be, and repair the copy"
         )
+    check_files(path)
     with suppress(UserError):
         Store(path).close()  # of an earlier layout: its rows get checksums, where that goes
     with tempfile.TemporaryDirectory(prefix=f"{path.name}.repair-", dir=path.parent) as folder:

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import sqlite3
+import struct
 import subprocess
 import sys
 import weakref
@@ -19,6 +21,7 @@ from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
 from breakeven.store.contents import check, frame
 from breakeven.store.leases import Leases
+from breakeven.store.repair import repair
 from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import FakeSession
@@ -375,3 +378,64 @@ def test_a_store_that_computes_what_it_holds_is_refused(tmp_path: Path, statemen
     db.close()
     with pytest.raises(UserError, match="computes what it holds: name another file for the store"):
         Store(path)
+
+
+def journal(page: int, named: Path) -> bytes:
+    """A rollback journal that has SQLite delete the file `named`: of a transaction on two databases."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), bytes(named)
+    header = (magic + struct.pack(">IIIII", 0, 1, 1, 512, page)).ljust(512, b"\0")
+    total = sum(name) & 0xFFFFFFFF
+    return header + struct.pack(">I", 0x40000000 // page + 1) + name + struct.pack(">II", len(name), total) + magic
+
+
+@pytest.mark.parametrize("use", [Store, repair], ids=["open", "repair"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_rollback_journal_beside_a_store_deletes_nothing(tmp_path: Path, use, linked: bool) -> None:
+    path, mine, link = tmp_path / "points.sqlite", tmp_path / "mine.txt", tmp_path / "link.sqlite"
+    with Store(path) as store:
+        store.context(IDENTITY, "m", "d")
+    page = 4096
+    mine.write_text("my notes")
+    beside = tmp_path / "points.sqlite-journal"
+    beside.write_bytes(journal(page, mine))
+    link.symlink_to(path)  # SQLite looks for the journal where the link leads
+    with pytest.raises(UserError, match=f"{beside}.* is no file of breakeven's: move it away"):
+        use(link if linked else path)
+    assert mine.read_text() == "my notes" and beside.exists()
+
+
+@pytest.mark.parametrize("use", [Store, repair], ids=["open", "repair"])
+@pytest.mark.parametrize("place", ["", "-wal", "-shm", "-journal"])
+def test_a_pipe_at_a_stores_place_is_refused(tmp_path: Path, use, place: str) -> None:
+    path = tmp_path / "points.sqlite"
+    if place:
+        Store(path).close()
+    os.mkfifo(f"{path}{place}")
+    with pytest.raises(UserError, match=f"{path}{place}.*move it away"):
+        use(path)
+
+
+def test_a_store_is_made_without_a_rollback_journal(tmp_path: Path, monkeypatch) -> None:
+    """Another process that opens it meanwhile would refuse it."""
+    path = tmp_path / "points.sqlite"
+    beside = Path(f"{path}-journal")
+    beside_made: list[bool] = []
+    connect = sqlite3.connect
+
+    def watched(*words: object, **options: object) -> sqlite3.Connection:
+        db = connect(*words, **options)
+        db.set_progress_handler(lambda: beside_made.append(beside.exists()) and 0, 1)
+        return db
+
+    monkeypatch.setattr("breakeven.store.database.sqlite3.connect", watched)
+    Store(path).close()
+    assert beside_made and not any(beside_made)
+
+
+def test_a_link_at_the_leases_place_makes_no_file(tmp_path: Path) -> None:
+    (tmp_path / "points.sqlite.leases").symlink_to(tmp_path / "made")
+    leases = Leases(tmp_path / "points.sqlite", b"key")
+    with leases.take([b"a"], 1) as taken:
+        assert taken == [b"a"]
+    leases.close()
+    assert not (tmp_path / "made").exists()
