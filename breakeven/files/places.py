@@ -38,3 +38,22 @@ def cache() -> Path:
 def data() -> Path:
     """What the user has made: ``$XDG_DATA_HOME/breakeven``, else ``~/.local/share/breakeven``."""
     return _base("XDG_DATA_HOME", "~/.local/share") / "breakeven"
+
+
+def in_home(path: Path) -> bool:
+    """Whether a path lies in the user's home folder, by whatever name the two are called."""
+    return _lies_in(path, Path(os.path.expanduser("~")))
+
+
+def holds_home(folder: Path) -> bool:
+    """Whether the user's home folder is `folder`, or lies in it."""
+    return _lies_in(Path(os.path.expanduser("~")), folder)
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    path = path.resolve()
+    try:
+        # A folder that is mounted in two places has two paths without a link.
+        return any(os.path.samefile(each, folder) for each in (path, *path.parents) if each.exists())
+    except OSError:
+        return path.is_relative_to(folder.resolve())

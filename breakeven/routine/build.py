@@ -6,7 +6,6 @@ registered here.
 
 from __future__ import annotations
 
-import os
 import re
 import struct
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
+from breakeven.files.places import holds_home
 from breakeven.files.reading import read_file
 from breakeven.routine.confined import compile_beside, compile_confined
 from breakeven.routine.foreign_objects import check_sections, is_plain, with_plain_names
@@ -142,9 +142,10 @@ def _own_flags(flags: Sequence[str]) -> tuple[list[str], list[Path]]:
 def _beside(source: Path) -> list[Path]:
     """What a source may include of its own folder: all, but of the user's home the plain files alone."""
     folder = source.parent
-    if not Path(os.path.expanduser("~")).is_relative_to(folder):
+    if not holds_home(folder):
         return [folder]
-    return [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+    files = {path.resolve() for path in folder.iterdir() if path.is_file()}
+    return [path for path in files if path.parent == folder and not path.name.startswith(".")]
 
 
 def _admit(compiled: Path, what: Build) -> None:

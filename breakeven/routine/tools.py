@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from breakeven.errors import UserError
-from breakeven.files import sandbox
+from breakeven.files import places, sandbox
 from breakeven.routine.recipe import Recipe
 
 #: last on a compiler's command line: an object's sections must not have it call another compiler
@@ -67,9 +67,23 @@ def _run(recipe: Recipe, command: Sequence[str], folder: Path | None, reads: Seq
 
 
 def _home_of(program: Path) -> list[Path]:
-    """What a compiler lies in with its parts, where that is none of the system's folders."""
-    found, home = [], Path(os.path.expanduser("~"))
-    for path in (program, program.resolve()):
+    """What a compiler lies in with its parts, where that is none of the system's folders.
+
+    Of the user's home folder, and of what that lies in, a compiler's own parts alone.
+    """
+    found = list[Path]()
+    for path in dict.fromkeys((program, program.resolve())):
         whole = path.parent.parent
-        found.append(path.parent if home.is_relative_to(whole) else whole)
+        found += _own_parts(path) if places.in_home(whole) or places.holds_home(whole) else [whole]
     return found
+
+
+def _own_parts(program: Path) -> list[Path]:
+    """The programs beside a compiler, and of the folder above: GCC's own folders, those of its targets (libraries,
+    headers, an assembler), and shared libraries."""
+    whole = program.parent.parent
+    beside = [file for file in program.parent.iterdir() if file.is_file() and os.access(file, os.X_OK)]
+    own = [folder for name in ("lib", "lib64", "libexec") if (folder := whole / name / "gcc").is_dir()]
+    targets = {whole / target.name for folder in own for target in folder.iterdir()}
+    shared = [file for name in ("lib", "lib64") for file in (whole / name).glob("lib*.so*")]
+    return [program, *beside, *own, *targets, *shared]

@@ -297,18 +297,75 @@ def test_a_precompiled_header_beside_a_source_is_not_loaded(tmp_path, built):
     assert not holds_secret(built(source, "x86"))
 
 
-def test_of_the_users_home_a_source_reads_no_folder_and_no_hidden_file(tmp_path, built, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".ssh").mkdir()
+@with_landlock
+@pytest.mark.parametrize("behind", ["nothing", "a link", "a loop of names"])
+def test_of_the_users_home_a_source_reads_no_folder_and_no_hidden_file(tmp_path, built, monkeypatch, behind):
+    home = tmp_path / "me"
+    (home / ".ssh").mkdir(parents=True)
+    link = tmp_path / "link"
+    link.symlink_to(home)
+    monkeypatch.setenv("HOME", str({"nothing": home, "a link": link}.get(behind, home / ".ssh" / "..")))
     text = "    .globl f\nf:  ret\n"
-    for path, ok in (("data.inc", True), (".netrc", False), (".ssh/key", False)):
-        (tmp_path / path).write_text("")
-        (tmp_path / "f.S").write_text(f'{text}    .incbin "{tmp_path / path}"\n')
-        if ok:
-            built(tmp_path / "f.S", "riscv")
-            continue
-        with pytest.raises(UserError, match="f.S reads '.*'"):
-            built(tmp_path / "f.S", "riscv")
+    (home / "open.inc").symlink_to(".netrc")
+    for path, ok in (("data.inc", True), (".netrc", False), (".ssh/key", False), ("open.inc", False)):
+        (home / path).write_text("")
+        (home / "f.S").write_text(f'{text}    .incbin "{home / path}"\n')
+        for source in (home / "f.S", link / "f.S"):
+            if ok:
+                built(source, "riscv")
+                continue
+            with pytest.raises(UserError, match="f.S reads '.*'"):
+                built(source, "riscv")
+    above = tmp_path / "f.S"
+    above.write_text(f'{text}    .incbin "{home / "data.inc"}"\n')
+    with pytest.raises(UserError, match="f.S reads '.*'"):
+        built(above, "riscv")
+
+
+@with_landlock
+@pytest.mark.parametrize("place", ["me/.local/bin", "me/bin", "me", "bin"])
+@pytest.mark.parametrize("linked_home", [False, True])
+def test_a_compiler_in_the_home_folder_opens_nothing_else_of_it(tmp_path, built, monkeypatch, place, linked_home):
+    home, folder = tmp_path / "me", tmp_path / place
+    for each in (home / ".local/share/keyrings", home / "x", folder):
+        each.mkdir(parents=True, exist_ok=True)
+    secrets = [home / ".local/share/keyrings/key", home / "notes", folder / "token"]
+    link = tmp_path / "link"
+    link.symlink_to(home)
+    (folder / COMPILERS["x86"]).symlink_to(str(shutil.which(COMPILERS["x86"])))
+    monkeypatch.setenv("HOME", str(link if linked_home else home))
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    source = home / "x" / "my_copy.c"
+    for secret in secrets:
+        secret.write_text(f"static const char kept[] = \"{SECRET}\";\n")
+        source.write_text(f'#include "{secret}"\n{COPY}')
+        with pytest.raises(UserError, match="my_copy.c reads '.*'"):
+            built(source, "x86")
+
+
+@with_landlock
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="this host's compiler is none for x86")
+def test_a_compiler_that_was_unpacked_in_the_home_folder_finds_its_parts(tmp_path, built, monkeypatch):
+    home, chain = tmp_path / "me", tmp_path / "me" / "chain"
+    inner = Path(subprocess.check_output([COMPILERS["x86"], "-print-file-name=include"], text=True).strip())
+    own = chain / "lib" / inner.relative_to("/usr/lib")
+    own.parent.mkdir(parents=True)
+    for part in ("cc1", "collect2", "libgcc.a", "libgcc_eh.a", *(crt.name for crt in inner.parent.glob("crt*.o"))):
+        shutil.copy(inner.parent / part, own.parent / part)
+    shutil.copytree(inner, own)
+    (own / "of_this_chain.h").write_text("#define OF_THIS_CHAIN 1\n")
+    (chain / "bin").mkdir()
+    shutil.copy(str(shutil.which(COMPILERS["x86"])), chain / "bin" / COMPILERS["x86"])
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{chain / 'bin'}:{os.environ['PATH']}")
+    source = home / "x" / "my_copy.c"
+    source.parent.mkdir()
+    source.write_text(f"#include <of_this_chain.h>\n{COPY}")
+    built(source, "x86")
+    (chain / "notes.h").write_text("")
+    source.write_text(f'#include "{chain}/notes.h"\n{COPY}')
+    with pytest.raises(UserError, match="my_copy.c reads '.*notes.h'"):
+        built(source, "x86")
 
 
 @with_landlock
