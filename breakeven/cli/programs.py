@@ -86,11 +86,12 @@ def exec_(
     from breakeven.cli.guest_output import Kept, PassedOn, as_text
     from breakeven.files.binaries import load_engine
     from breakeven.files.reading import read_file
-    from breakeven.files.writing import check_target, write_text
+    from breakeven.files.writing import Held
 
-    if stats:
-        check_target(stats)
+    theirs = directory if writable else None
+    held = Held(stats, theirs) if stats else None
     trace = parse_trace_options(debug_flags, debug_file, debug_limit)
+    traced = Held(trace.file, theirs).opened() if trace and theirs else trace.file if trace else None
     program = read_file(elf, "program")
     data = read_file(readfile, "readfile") if readfile else b""
     engine = load_engine()
@@ -112,7 +113,7 @@ def exec_(
     err: Any = out if join_output else Kept(both) if json else PassedOn("stderr", until)
     guest = engine.Machine(text, program, readfile=data, init_param=init_param, stdout=out, stderr=err, **given)
     if trace:
-        guest.trace(trace.file, debug_start, debug_end, trace.limit)
+        guest.trace(traced, debug_start, debug_end, trace.limit)
     try:
         end = _run(guest, max_insts, max_cycles, max_seconds)
     finally:
@@ -120,10 +121,10 @@ def exec_(
             print(f"breakeven: {warning}", file=sys.stderr)
     if trace:
         trace.warn_if_truncated(guest.end_trace())
-    if stats:
+    if held:
         # gem5 dumps at its exit too: a guest need not ask for statistics.
         guest.dump_stats()
-        write_text(stats, guest.stats_txt())
+        held.write(guest.stats_txt())
     status = _exit_status(end)
     if json:
         from breakeven.output.console import print_json

@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from breakeven.errors import UserError
@@ -33,22 +33,72 @@ def replacing(path: Path) -> Iterator[Path]:
         if not (_is_ordinary(target) and os.access(target.parent, os.W_OK)):
             yield path
             return
-        import tempfile  # with it comes `random`: only who writes a file pays for them
-
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=f".new{target.suffix}", dir=target.parent)
-        os.close(descriptor)
-        beside = Path(name)
-        try:
+        with _taking_the_place(target) as beside:
             yield beside
-            _flush(beside)
-            beside.chmod(_mode(target))
-            beside.replace(target)
-        except BaseException:
-            with suppress(OSError):
-                beside.unlink()
-            raise
     except OSError as error:
         raise unwritable(path, error) from None
+
+
+@contextmanager
+def _taking_the_place(target: Path) -> Iterator[Path]:
+    """A file beside `target` that is renamed to it: what is there, a link too, is replaced and not followed."""
+    import tempfile  # with it comes `random`: only who writes a file pays for them
+
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=f".new{target.suffix}", dir=target.parent)
+    os.close(descriptor)
+    beside = Path(name)
+    try:
+        yield beside
+        _flush(beside)
+        beside.chmod(_mode(target))
+        beside.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+
+
+class Held:
+    """The place of an output file, taken before a program runs that may write beside it.
+
+    A link that leads there is followed now. Where that program makes a link or a pipe, moves or removes something
+    later, the output goes into the same folder, or the same open file, as it would have before.
+    """
+
+    def __init__(self, path: Path, program_writes: Path | None = None) -> None:
+        """`program_writes`: the folder of the program's; what is no plain file there is refused."""
+        check_target(path)
+        self.path, target = path, path.resolve()
+        self._ordinary = _is_ordinary(target)
+        if program_writes is not None and not self._ordinary and target.is_relative_to(program_writes.resolve()):
+            raise UserError(f"cannot write {str(path)!r}: it is no plain file, and the program may write beside it")
+        self._renames = self._ordinary and os.access(target.parent, os.W_OK)
+        try:
+            self._handle = os.open(target.parent if self._renames else path, os.O_PATH | os.O_CLOEXEC)
+        except OSError as error:
+            raise unwritable(path, error) from None
+        self._name = target.name
+
+    def write(self, text: str) -> None:
+        """`text` as the file, in UTF-8, whole or not at all."""
+        held = Path(f"/proc/self/fd/{self._handle}")
+        try:
+            with _taking_the_place(held / self._name) if self._renames else nullcontext(held) as beside:
+                beside.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+
+    def opened(self) -> Path:
+        """A name for the file itself, which is made now where there is none, whatever becomes of its place."""
+        held = f"/proc/self/fd/{self._handle}"
+        if self._renames:
+            try:
+                held = (
+                    f"/proc/self/fd/{os.open(f'{held}/{self._name}', os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)}"
+                )
+            except OSError as error:
+                raise unwritable(self.path, error) from None
+        return Path(held)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -73,12 +123,13 @@ def _is_ordinary(target: Path) -> bool:
 
 def _mode(target: Path) -> int:
     """The mode of the file that is replaced; of a new file what the process's mask leaves."""
-    try:
-        return stat.S_IMODE(target.stat().st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+    with suppress(FileNotFoundError):
+        mode = target.lstat().st_mode
+        if stat.S_ISREG(mode):
+            return stat.S_IMODE(mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _flush(path: Path) -> None:

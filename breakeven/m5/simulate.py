@@ -14,6 +14,7 @@ from breakeven.config.current import current, use
 from breakeven.config.describe import canonical, describe
 from breakeven.config.errors import ConfigError
 from breakeven.config.library import IN_SCRIPTS
+from breakeven.errors import UserError
 from breakeven.files.writing import write_text
 from breakeven.m5.options import Options
 from breakeven.m5.outputs import Outputs, compress, unwritable
@@ -83,18 +84,18 @@ class Session:
             raise ConfigError(["there is no Root: make Root(full_system=True, system=...) before m5.instantiate()"])
         if self.machine is not None:
             raise RuntimeError("m5.instantiate() has been called already; a script builds one machine")
-        from breakeven.m5.programs import name_program
+        from breakeven.m5.programs import Console, load, name_program, process_of
 
         _as_gem5(root)
         _put_together(root)
         name_program(root)
         self.description = describe(root)
+        self._console = Console(process_of(root), self.outdir)
+        self._check_places()
         if self.outdir is not None:
             self._write_config(root, self.outdir)
         from breakeven import _engine  # an extension module: only simulating needs it
-        from breakeven.m5.programs import Console, load, process_of
 
-        self._console = Console(process_of(root), self.outdir)
         self.machine = load(_engine, canonical(self.description), root, self.options, self._console)
         if self.outdir is not None:
             from breakeven.config.modelled import warn_of_unmodelled
@@ -104,6 +105,17 @@ class Session:
             self._outputs = Outputs(self.outdir, self.options.stats_file)
         if self.options.debug_flags:
             self._start_trace()
+
+    def _check_places(self) -> None:
+        """Raises `UserError` where a process may write in a folder that output goes to: it could lead it elsewhere."""
+        options = self.options
+        if self.outdir is None or not (options.allow_dir and options.allow_writes):
+            return
+        theirs = Path(options.allow_dir).resolve()
+        for name in (*self._own_files(), options.stats_file.partition("://")[2] or options.stats_file):
+            if (folder := (self.outdir / name).parent.resolve()).is_relative_to(theirs):
+                fix = "give an --outdir outside of --allow-dir"
+                raise UserError(f"the process may write in {str(folder)!r} (--allow-writes): {fix}")
 
     def _write_config(self, root: SimObject, outdir: Path) -> None:
         """Before anything is simulated: a wrong --outdir must not cost a run."""

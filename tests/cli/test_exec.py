@@ -202,3 +202,53 @@ def test_a_process_with_avx512_is_told_that_it_gets_avx2(program, tmp_path):
     done = program("exec", "--linux", "-m", "zen4", "--set", "cpu.isa.enable_avx512=true", elf)
     assert done.returncode == 132
     assert "an AVX-512 instruction: a process under syscall emulation has AVX2 at most, at pc 0x" in done.stderr
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A folder for a program to write in, with links of the user's that lead out of it."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").write_text("precious")
+    (folder / "data").symlink_to("../outside")
+    (folder / "notes").symlink_to("../outside/file")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ln -s data/file out",
+        "ln -s data/none out",
+        "mv notes out",
+        "mkfifo out",
+        "for each in .*.new; do rm $each; ln -s data/file $each; done",
+    ],
+)
+@pytest.mark.parametrize(
+    "options",
+    [("--stats",), ("--debug-flags", "O3PipeView", "--debug-limit", "4KiB", "--debug-file")],
+    ids=["stats", "trace"],
+)
+@pytest.mark.parametrize("there", [False, True])
+def test_a_program_cannot_lead_an_output_out_of_its_folder(run, shared: Path, options, command: str, there: bool):
+    out = shared / "out"
+    if there:
+        out.write_text("an old file")
+    options = ("--dir", str(shared), "--writable", *options, str(out))
+    machine = "x86_o3" if "--debug-file" in options else "x86_atomic"
+    status, _, err = run("sh", "-c", f"cd {shared}; rm -f out; {command}; true", options=options, machine=machine)
+    assert (shared.parent / "outside" / "file").read_text() == "precious"
+    assert [each.name for each in (shared.parent / "outside").iterdir()] == ["file"]
+    assert status == 0, err
+    if "--stats" in options:
+        assert out.is_file() and not out.is_symlink() and b"simTicks" in out.read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--stats", "--debug-file"])
+def test_a_pipe_that_a_program_may_have_left_is_no_place_for_an_output(run, shared: Path, option: str) -> None:
+    os.mkfifo(shared / "out")
+    options = ("--dir", str(shared), "--writable", "--debug-flags", "O3PipeView", option, str(shared / "out"))
+    status, _, err = run("true", options=options, machine="x86_o3")
+    assert status == 1 and b"it is no plain file, and the program may write beside it" in err

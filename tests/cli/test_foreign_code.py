@@ -337,7 +337,7 @@ def test_a_compiler_in_the_home_folder_opens_nothing_else_of_it(tmp_path, built,
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     source = home / "x" / "my_copy.c"
     for secret in secrets:
-        secret.write_text(f"static const char kept[] = \"{SECRET}\";\n")
+        secret.write_text(f'static const char kept[] = "{SECRET}";\n')
         source.write_text(f'#include "{secret}"\n{COPY}')
         with pytest.raises(UserError, match="my_copy.c reads '.*'"):
             built(source, "x86")

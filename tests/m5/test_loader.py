@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from breakeven.config.errors import ConfigError
+from breakeven.errors import UserError
 from breakeven.m5 import loader, simulate
 
 CONFIG = Path(__file__).parents[1] / "data" / "gem5" / "config.py"
@@ -145,6 +146,30 @@ def test_a_guests_files_replace_none_of_the_simulators(
     assert (
         "warn: the guest's file 'stats.txt' is not kept: that is a file of the simulator's" in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize(
+    ("outdir", "more", "refused"),
+    [("shared", (), True), ("shared/link", (), False), ("out", (), False), ("out", ("--stats-file", "in/s.txt"), True)],
+)
+def test_output_goes_into_no_folder_that_a_process_may_write(
+    engine: Any, root: Any, tmp_path: Path, outdir: str, more: tuple[str, ...], refused: bool
+) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "shared" / "link").symlink_to("../out")
+    (tmp_path / "out" / "in").symlink_to("../shared")
+    session = simulate.Session()
+    session.options.allow_dir, session.options.allow_writes = str(tmp_path / "shared"), True
+    session.options.stats_file = more[1] if more else "stats.txt"
+    session.set_outdir(str(tmp_path / outdir))
+    root.system.workload.bootloader = __file__
+    if refused:
+        with pytest.raises(UserError, match="shared.*--allow-writes.*: give an --outdir outside of --allow-dir"):
+            session.instantiate(root)
+        assert list((tmp_path / "shared").iterdir()) == [tmp_path / "shared" / "link"]
+        return
+    session.instantiate(root)
 
 
 def test_a_guests_files_are_written_where_they_change(engine: Any, tmp_path: Path) -> None:
