@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import secrets
 import socket
+import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,22 +67,34 @@ def serve(
     from breakeven.explorer.hub import Hub
 
     hub = Hub(state, store, no_store, threads, worker)
+    folder = tempfile.TemporaryDirectory(prefix="breakeven-")  # private to this user
     try:
         port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
         address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
         print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
         if browser:
             # It starts, and waits at the socket, while the server's libraries are loaded.
-            threading.Thread(target=_open, args=(address,), daemon=True).start()
+            page = _leading_to(address, Path(folder.name))
+            threading.Thread(target=_open, args=(page,), daemon=True).start()
         server(hub, token, port).run(sockets=[sock])
     except KeyboardInterrupt:
         pass  # how it is ended
     finally:
+        folder.cleanup()
         hub.close()
         sock.close()
 
 
-def _open(address: str) -> None:
+def _open(page: Path) -> None:
     import webbrowser
 
-    webbrowser.open(address)
+    webbrowser.open(page.as_uri())
+
+
+def _leading_to(address: str, folder: Path) -> Path:
+    """A page that leads to `address`, for this user alone: every user can read what a browser's process was given."""
+    page = folder / "explore.html"
+    page.touch(0o600)
+    to = html.escape(address)
+    page.write_text(f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={to}"><a href="{to}">breakeven</a>\n')
+    return page

@@ -85,6 +85,7 @@ def test_a_full_disk_loses_no_earlier_table(tmp_path: Path, suffix: str) -> None
 DIRECT = {
     "engines/gem5_binary.py": "a folder of its own for a run",
     "engines/native.py": "a folder of its own for a run",
+    "explorer/launch.py": "a folder of its own for a browser's page",
     "explorer/server.py": "a folder of its own for a dropped file",
     "m5/outputs.py": "gem5 appends to its statistics, and scripts read them between two dumps",
     "m5/programs.py": "a program's output, as it comes",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -178,6 +181,31 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     for child in children:
         assert not Path(f"/proc/{child}").exists()
     assert {name.partition(".")[0] for name in os.listdir(tmp_path)} <= {"home", "store"}
+
+
+def test_a_browsers_command_line_does_not_show_the_token(tmp_path: Path) -> None:
+    """Every user of a machine can read it."""
+    browser, seen, temporary = tmp_path / "browser", tmp_path / "seen", tmp_path / "tmp"
+    temporary.mkdir()
+    browser.write_text(f'#!/bin/sh\necho "$@" > {seen}.new\nmv {seen}.new {seen}\n')
+    browser.chmod(0o755)
+    command = [sys.executable, "-m", "breakeven", "explore", *QUESTION["routines"], "--no-store", "--threads", "1"]
+    variables = {**os.environ, "BROWSER": f"{browser} %s", "TMPDIR": str(temporary)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=variables)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().partition(": ")[2].strip()
+        until(seen.exists)
+        (word,) = seen.read_text().split()
+        page = Path(word.removeprefix("file://"))
+        assert "token" in address and "token" not in word
+        assert html.escape(address) in page.read_text()
+        assert page.stat().st_mode & 0o777 == 0o600 and page.parent.stat().st_mode & 0o777 == 0o700
+        assert b"token" not in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    assert not list(temporary.iterdir())
 
 
 def test_what_cannot_be_served_is_told(explorer: Explorer) -> None:
