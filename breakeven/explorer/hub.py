@@ -25,6 +25,8 @@ _OF_OLD_CURVES = ("rank", "ahead", "account", "code", "pipeline", "map", "comman
 _ROOM = ("along",)
 #: machines that are simulated while nothing is asked: at a time, and before the server ends (some 10 KB of store each)
 _ALONG, _ALONG_EVER = 128, 2000
+#: how long a dropped file may take (s), and how many are built at once
+BUILD_SECONDS, _BUILDERS = 600, 2
 _ELSEWHERE = ("rank", "host", "about")
 
 
@@ -49,6 +51,7 @@ class Hub:
         self._along_of: set[State] = set()
         #: how many routines are being built and hosts measured; nothing is simulated along before they are done
         self._alone = 0
+        self._builders = asyncio.Semaphore(_BUILDERS)
         self._room = asyncio.Event()
         self._room.set()
         self._kinds: dict[str, Callable[[dict[str, Any]], Lines]] = {
@@ -198,12 +201,17 @@ class Hub:
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:
         """Builds and checks a routine as `breakeven add` does; raises `UserError` with the compiler's words."""
         # Who dropped a file waits for neither curves nor ranking: a process for this file alone.
-        builder = Worker(*self._where, nice=BEHIND)
-        try:
-            with self._others_wait():
-                added = await builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
-        finally:
-            await asyncio.to_thread(builder.close)
+        async with self._builders:
+            builder = Worker(*self._where, nice=BEHIND)
+            try:
+                async with asyncio.timeout(BUILD_SECONDS):
+                    with self._others_wait():
+                        added = await builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
+            except TimeoutError:
+                said = f"{file.name} was not built and checked within {BUILD_SECONDS} s"
+                raise UserError(f"{said}: add it by the command, which has no such bound") from None
+            finally:
+                await asyncio.to_thread(builder.close)
         others = [worker for worker in (self.worker, self._ranker) if worker is not None]
         await asyncio.gather(*(each.ask("routines_changed", SOON) for each in others))
         return added

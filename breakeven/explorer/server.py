@@ -5,6 +5,7 @@ It serves one page and answers questions; it reads no file that a request names.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import tempfile
@@ -52,7 +53,17 @@ def application(hub: Hub, token: str, port: int) -> App:
     async def add(request: Request) -> Response:
         name, kind, isa = (request.query_params.get(word, "") for word in ("name", "kind", "isa"))
         body = await _body(request, _MOST_FILE)
-        return JSONResponse(await _added(hub, name, kind, isa, body), headers=_HEADERS)
+        adding = asyncio.create_task(_added(hub, name, kind, isa, body))
+        gone = asyncio.create_task(_gone(request))
+        try:
+            await asyncio.wait((adding, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not adding.done():
+                adding.cancel()
+            return JSONResponse(await adding, headers=_HEADERS)
+        except asyncio.CancelledError:
+            return PlainTextResponse("ended, as nobody waits for it\n", 499, headers=_HEADERS)
+        finally:
+            gone.cancel()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -95,6 +106,12 @@ async def _body(request: Request, most: int) -> bytes:
         if len(data) > most:
             raise UserError(f"more than {most} bytes were sent")
     return data
+
+
+async def _gone(request: Request) -> None:
+    """Waits until the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _json(request: Request) -> dict[str, Any]:

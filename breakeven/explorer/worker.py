@@ -39,11 +39,9 @@ class _Requests:
                 self.stopped.add(request["stop"])
             else:
                 self.waiting.put(request)
-        # The server is gone: nobody waits for what is being simulated, compiled or measured.
-        sandbox = sys.modules.get("breakeven.files.sandbox")
-        if sandbox is not None:
-            sandbox.end_all()
-        os._exit(0)
+        # The server is gone: nobody waits for what is being simulated. What is being compiled or measured ends with its
+        # children, and leaves no folder (`breakeven.files.sandbox.terminable`).
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
 
     def check_waiting(self) -> None:
         """Raises `Stopped` when somebody asks."""

@@ -169,12 +169,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     _running.discard(process)
 
 
-def end_all() -> None:
-    """Ends what runs: for a process that leaves without its `finally`."""
-    for process in list(_running):
-        _end(process)
-
-
 def _words(file: IO[bytes]) -> str:
     """The beginning of what was said, without what would steer a terminal."""
     file.seek(0)

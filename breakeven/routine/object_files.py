@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,6 +60,9 @@ class Relocation(NamedTuple):
     addend: int
 
 
+_offset = attrgetter("offset")
+
+
 def elf_contents(data: bytes, name: str) -> _Contents:
     """The tables of an ELF; one sentence that names it where it is none."""
 
@@ -74,6 +79,8 @@ class Object:
 
     name: str
     data: bytes
+    #: contents of sections that were asked for; a copy for each question would be quadratic
+    _bytes: dict[int, bytes] = field(default_factory=dict)
 
     @cached_property
     def _contents(self) -> _Contents:
@@ -117,12 +124,16 @@ class Object:
     def relocations(self, section: int, start: int = 0, end: int | None = None) -> list[Relocation]:
         """Those on the bytes of a section from `start` to `end`."""
         rows = self._relocations.get(section, [])
-        return [row for row in rows if start <= row.offset and (end is None or row.offset < end)]
+        first = bisect_left(rows, start, key=_offset)
+        return rows[first : None if end is None else bisect_left(rows, end, first, key=_offset)]
 
     def bytes_of(self, section: int) -> bytes:
-        of = self.section(section)
-        return bytes(of.size) if of.kind == NOBITS else self.data[of.offset : of.offset + of.size]
+        if section not in self._bytes:
+            of = self.section(section)
+            self._bytes[section] = bytes(of.size) if of.kind == NOBITS else self.data[of.offset : of.offset + of.size]
+        return self._bytes[section]
 
+    @cached_property
     def global_symbols(self) -> dict[str, Symbol]:
         return {symbol.name: symbol for symbol in self.symbols if symbol.defined and symbol.binding and symbol.name}
 
@@ -150,7 +161,7 @@ class Library:
                 continue
             found = Object(path.name, data)
             self._objects[path.name, 0] = found
-            for name, symbol in found.global_symbols().items():
+            for name, symbol in found.global_symbols.items():
                 self._defined.setdefault(name, (path.name, data, 0, len(data)))
                 if symbol.kind in (FUNCTION, IFUNC):
                     self.functions.append(name)
@@ -176,7 +187,7 @@ class Library:
         if key not in self._objects:
             self._objects[key] = Object(where, data[offset : offset + size])
         found = self._objects[key]
-        symbol = found.global_symbols().get(name)
+        symbol = found.global_symbols.get(name)
         return (found, symbol) if symbol else None
 
 

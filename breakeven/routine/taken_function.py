@@ -244,7 +244,7 @@ def _link(recipe: Recipe, reach: _Reach, symbol: str, entry: str, folder: Path) 
     for number, obj in enumerate(reach.objects):
         parts.append(folder / f"part{number}.o")
         parts[-1].write_bytes(with_plain_names(obj.data, obj.name))
-    defined = {name for obj in reach.objects for name in obj.global_symbols()}
+    defined = {name for obj in reach.objects for name in obj.global_symbols}
     values = {name: value.to_bytes(8, "little") for name, value in reach.defines.items()} | reach.values
     undefined = {
         each.name

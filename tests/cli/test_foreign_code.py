@@ -243,6 +243,32 @@ def test_code_that_ends_within_an_instruction_is_followed_to_its_end(tmp_path, b
     assert built(obj, isa).is_dir()
 
 
+def test_the_relocations_of_an_instruction_are_found_without_a_look_at_all(tmp_path):
+    calls = "".join("lea f(%rip), %rax\n" for _ in range(4096))
+    obj = Object("f.o", assembled(tmp_path, "x86", f".globl f\nf:\n{calls}ret\n.globl g\ng: ret\n").read_bytes())
+    (section,) = obj._relocations
+    rows = obj._relocations[section]
+    looked = []
+
+    class Row:
+        def __init__(self, offset: int) -> None:
+            self._offset = offset
+
+        @property
+        def offset(self) -> int:
+            looked.append(self._offset)
+            return self._offset
+
+    obj._relocations[section] = watched = [Row(row.offset) for row in rows]
+    at = rows[1000].offset
+    assert obj.relocations(section, at, at + 4) == watched[1000:1001]
+    assert obj.relocations(section, at - 3, at) == [] and obj.relocations(section, at) == watched[1000:]
+    assert obj.relocations(section) == watched
+    assert len(looked) < 100
+    # Neither is the section copied, nor are the symbols listed, for each instruction.
+    assert obj.bytes_of(section) is obj.bytes_of(section) and obj.global_symbols is obj.global_symbols
+
+
 def test_functions_call_one_another_however_deep(tmp_path, built):
     chain = "".join(f"void f{i}(void); void f{i + 1}(void) {{ f{i}(); f{i}(); }}\n" for i in range(1500))
     obj = compiled(tmp_path, "x86", chain + "void f0(void) {}\n", "-O0", "-ffunction-sections")

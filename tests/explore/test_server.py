@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -309,3 +310,55 @@ def test_a_dropped_function_or_object_is_checked_and_drawn(own_explorer: Explore
     lines = asked(explorer, "curves", {**QUESTION, "routines": ["rv-word", routine], "most": 32})
     (said,) = [line["verdict"] for line in lines if line.get("done")]
     assert routine in said["sentences"][0] and not said["failures"]
+
+
+#: keeps a preprocessor busy until its time is up
+ENDLESS = """#if __INCLUDE_LEVEL__ < 30
+#include __FILE__
+#include __FILE__
+#endif
+void endless(void) {}
+"""
+
+
+def in_groups_of(explorer: Explorer) -> list[str]:
+    """The compilers that run for an explorer, whose children they are no more once their parent has gone."""
+    home = f"HOME={explorer.home}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if home in (process / "environ").read_bytes() and b"cc1" in (process / "cmdline").read_bytes():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
+@pytest.mark.parametrize("leaves", ["client", "server"])
+def test_a_build_ends_with_who_waits_for_it_and_leaves_nothing(own_explorer: Explorer, leaves: str) -> None:
+    explorer = own_explorer
+    text = ENDLESS.encode()
+    host, port = explorer.base.removeprefix("http://").rstrip("/").split(":")
+    with socket.create_connection((host, int(port))) as client:
+        head = f"POST /add?name=endless.c&kind=copy&isa=riscv HTTP/1.1\r\nHost: {host}:{port}\r\n"
+        client.sendall(f"{head}X-Token: {explorer.token}\r\nContent-Length: {len(text)}\r\n\r\n".encode() + text)
+        until(lambda: in_groups_of(explorer))
+        before = explorer.children()
+        if leaves == "server":
+            explorer.interrupt()
+    until(lambda: not in_groups_of(explorer))
+    until(lambda: not list((explorer.home / "routines" / "riscv").iterdir()))
+    if leaves == "client":
+        until(lambda: len(explorer.children()) == len(before) - 1)
+        assert asked(explorer, "curves", QUESTION)[-1]["end"]
+
+
+def test_a_build_is_bounded_in_time(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("breakeven.explorer.hub.BUILD_SECONDS", 0)
+    request = urllib.request.Request(
+        f"{watched.base}add?name=f.c&kind=copy&isa=riscv", b"void f(void) {}\n", {"X-Token": watched.token}
+    )
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(request, timeout=PATIENT)
+    assert "f.c was not built and checked within 0 s" in json.loads(error.value.read())["error"]
