@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from breakeven import points as pt
-from breakeven.errors import printable
+from breakeven.errors import UserError, printable
 from breakeven.points.table import DESCRIBED
 from breakeven.points.table import frame as frame_of
 from breakeven.store.database import Store
@@ -15,7 +15,7 @@ from breakeven.store.rows import UNNAMED, note_is_whole
 
 def check(store: Store) -> list[str]:
     """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
-    wrong = [row[0] for row in store.read("PRAGMA integrity_check") if row[0] != "ok"]
+    wrong = _disorder(store)
     for row in store.context_rows():
         name = row.machine if row.is_whole else UNNAMED
         if not row.is_whole:
@@ -31,11 +31,23 @@ def check(store: Store) -> list[str]:
     return wrong
 
 
+def _disorder(store: Store) -> list[str]:
+    """What SQLite finds. A page in another's place has whole rows, twice, and its own are missing: its quick check does
+    not see that."""
+    return [str(row[0]) for row in store.read("PRAGMA integrity_check") if row[0] != "ok"]
+
+
 def frame(store: Store, machine: str | None = None, engine: str | None = None) -> pd.DataFrame:
     """Every point as a data frame: the columns of a sweep's table, and `machine_hash`, `engine`, `guest`.
 
     `machine`: only of machines asked for by this name (with its settings); `engine`: only of this fingerprint.
+    Raises `UserError` where SQLite finds damage: rows could be missing, or there twice.
     """
+    if wrong := _disorder(store):
+        raise UserError(
+            f"the store {str(store.path)!r} is damaged ({printable(wrong[0])}): `breakeven store check` says more, "
+            "`breakeven store repair` keeps what is whole"
+        )
     frames = []
     for context in store.contexts():
         if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):

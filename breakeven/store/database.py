@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import sys
 import threading
 import time
@@ -36,6 +35,7 @@ from typing import Any
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
+from breakeven.store.foreign import check_files, is_made_by_us, schema_of
 from breakeven.store.rows import (
     APPLICATION_ID,
     CONTEXT_COLUMNS,
@@ -61,34 +61,6 @@ ENVIRONMENT = "BREAKEVEN_STORE"
 def default_path() -> Path:
     """Where points are kept when nothing else is said: ``BREAKEVEN_STORE``, else the user's cache folder."""
     return places.named_by(ENVIRONMENT) or places.cache() / "points.sqlite"
-
-
-def _computes(db: sqlite3.Connection) -> bool:
-    """Whether a database has views, triggers, virtual tables or generated columns. Ours have none."""
-    tables = db.execute("SELECT name, type, rootpage FROM sqlite_master WHERE type != 'index'").fetchall()
-    generated = "SELECT count(*) FROM pragma_table_xinfo(?) WHERE hidden != 0"
-    return any(
-        kind != "table" or not page or db.execute(generated, (name,)).fetchone()[0] for name, kind, page in tables
-    )
-
-
-def check_files(path: Path) -> None:
-    """Raises `UserError` where SQLite would open what is no plain file, or undo what a rollback journal names.
-
-    Such a journal can name another file, which SQLite then deletes. A store has a write-ahead log in place of one.
-    """
-    store = path.resolve()  # beside what SQLite opens, not beside a link to it
-    for end, what in (("", "store"), ("-wal", "log"), ("-shm", "log"), ("-journal", "rollback journal")):
-        file = store.with_name(store.name + end)
-        try:
-            plain = stat.S_ISREG(file.lstat().st_mode)
-        except OSError:
-            continue
-        if end == "-journal" or not plain:
-            raise UserError(
-                f"cannot use the store {str(path)!r}: the {what} {str(file)!r} is no file of breakeven's: move it away"
-                + ("" if end else ", or name another file (--store)")
-            )
 
 
 class NotWritable(UserError):
@@ -140,14 +112,11 @@ class Store:
         db = self._connection
         with self._errors():
             # In this order: another process that is making the store marks it together with its tables.
-            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            schema = schema_of(db)
             ours = db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-            # What a query would compute in place of reading it may take for ever.
-            db.execute("PRAGMA trusted_schema=OFF")
-            computes = tables and ours and _computes(db)
-        if computes or (tables and not ours):
+        if schema and not (ours and is_made_by_us(schema)):
             self.close()
-            what = "computes what it holds" if computes else "is a database of another program"
+            what = "holds other tables than a store" if ours else "is a database of another program"
             raise UserError(f"{str(self.path)!r} {what}: name another file for the store")
         with self._errors():
             if not frozen:

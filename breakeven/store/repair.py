@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
-from breakeven.store.database import Store, check_files
+from breakeven.store.database import Store
+from breakeven.store.foreign import check_files, is_made_by_us
 from breakeven.store.rows import APPLICATION_ID, CONTEXT_COLUMNS, UNNAMED, ContextRow, is_whole, note_is_whole
 
 
@@ -52,6 +53,9 @@ def _repaired(path: Path, fresh: Path) -> Repaired:
             db.text_factory = lambda data: data.decode(errors="replace")
             if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                 raise UserError(f"{str(path)!r} is no store of breakeven: nothing was changed")
+            schema = list(_readable(db, "SELECT type, name, sql FROM sqlite_master"))
+            if None not in schema and not is_made_by_us(schema):  # type: ignore[arg-type]
+                raise UserError(f"{str(path)!r} holds other tables than a store: nothing was changed")
             # Not so where an earlier layout was too damaged for `Store` to bring it to this one.
             summed = any(column[1] == "sum" for column in _readable(db, "PRAGMA table_info(context)") if column)
             columns = CONTEXT_COLUMNS if summed else CONTEXT_COLUMNS.replace("sum", "NULL")

@@ -246,7 +246,8 @@ def test_a_store_that_cannot_be_written_is_read(tmp_path, monkeypatch):
 
 def test_an_unusable_path_is_one_sentence(breakeven, tmp_path):
     (tmp_path / "file").write_text("")
-    for path in ("file/x.sqlite", "."):
+    (tmp_path / "loop").symlink_to("loop")
+    for path in ("file/x.sqlite", ".", "loop"):
         done = breakeven("run", "rv-word", "-n", "8", "--store", path)
         assert done.returncode == 1 and done.stderr.count("\n") == 1 and "store" in done.stderr
 
@@ -368,16 +369,31 @@ def test_a_machine_that_is_refused_leaves_nothing_in_the_store(tmp_path, monkeyp
         " 0 AS created, x'' AS sum FROM n",
         "ALTER TABLE note ADD COLUMN more TEXT AS (zeroblob(1000000000))",
         "CREATE TRIGGER t AFTER INSERT ON result BEGIN DELETE FROM result; END",
+        "CREATE INDEX i ON result (sum) WHERE instr(hex(zeroblob(9)), '1')",
+        "CREATE INDEX i ON result (hex(sum))",
+        "CREATE INDEX i ON result (sum)",
+        "CREATE TABLE more (x)",
+        "CREATE VIRTUAL TABLE more USING fts5 (x)",
+        "DROP TABLE note; CREATE TABLE note (context, question, answer, sum CHECK (instr(hex(zeroblob(9)), '1')))",
+        "ALTER TABLE note ADD COLUMN more TEXT DEFAULT (hex(9))",
+        "ALTER TABLE note ADD COLUMN more TEXT",
+        "DROP TABLE result; CREATE TABLE result (context INTEGER, point BLOB, result BLOB, sum BLOB)",
+        "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql=replace(sql, '(context, point)', '(context, point"
+        " COLLATE nocase)'); PRAGMA writable_schema=OFF",
     ],
 )
-def test_a_store_that_computes_what_it_holds_is_refused(tmp_path: Path, statement: str) -> None:
+@pytest.mark.parametrize("use", [Store, repair], ids=["open", "repair"])
+def test_a_store_with_other_tables_than_ours_is_refused(tmp_path: Path, use, statement: str) -> None:
+    """They may compute for ever when a row is read, checked or written."""
     path = tmp_path / "hostile.sqlite"
     Store(path).close()
     db = sqlite3.connect(path)
     db.executescript(statement)
     db.close()
-    with pytest.raises(UserError, match="computes what it holds: name another file for the store"):
-        Store(path)
+    before = path.read_bytes()
+    with pytest.raises(UserError, match="holds other tables than a store"):
+        use(path)
+    assert path.read_bytes() == before
 
 
 def journal(page: int, named: Path) -> bytes:

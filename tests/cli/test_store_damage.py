@@ -194,6 +194,34 @@ def test_no_altered_value_is_read(whole: bytes, tmp_path: Path, seed: int) -> No
         assert swept(path).equals(right)
 
 
+def test_a_page_in_anothers_place_is_told_before_a_table_is_made(tmp_path: Path, breakeven) -> None:
+    """Its rows are whole, so that no checksum tells: some would be missing and others there twice."""
+    path, out = tmp_path / "points.sqlite", tmp_path / "points.csv"
+    with Store(path) as store:
+        run_sweep(spec(range(200)), StoredEngine(Storable(cycles), store))
+        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with sqlite3.connect(path) as db:
+        size = db.execute("PRAGMA page_size").fetchone()[0]
+    data = path.read_bytes()
+    pages = [data[at : at + size] for at in range(0, len(data), size)]
+    # Of an index's leaves, 400 points in 15 and more of them.
+    leaves = [number for number, page in enumerate(pages) if page[0] == 10 and len(set(page)) > 50]
+    for number, other in zip(leaves, leaves[1:], strict=False):
+        path.write_bytes(b"".join([*pages[:other], pages[number], *pages[other + 1 :]]))
+        with Store(path) as store:
+            wrong = check(store)
+        if not wrong:
+            with Store(path) as store:
+                assert len(frame(store)) == len(frame(store).drop_duplicates())
+            continue
+        done = breakeven("store", "export", str(out), "--store", str(path), "--all-engines")
+        assert done.returncode == 1 and "is damaged (" in done.stderr and "breakeven store repair" in done.stderr
+        assert not out.exists()
+        break
+    else:
+        pytest.fail("no page was in another's place")
+
+
 def test_a_damaged_row_is_told_and_simulated_again(whole: bytes, tmp_path: Path, capsys) -> None:
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)
