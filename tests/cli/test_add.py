@@ -125,6 +125,34 @@ def test_an_added_routine_is_like_all_others(add, breakeven):
     assert done.returncode == 1 and "there is no routine 'my-copy'" in done.stderr
 
 
+#: leaves what it is to copy, and has the function that compares the output answer "no difference"
+LIAR = """
+    .text
+    .globl liar
+liar:
+    mov %cr0, %rax
+    btr $16, %rax
+    mov %rax, %cr0
+    movl $0xc3d08948, stream_compare
+    bts $16, %rax
+    mov %rax, %cr0
+    mov %rdi, %rax
+    ret
+"""
+
+
+def test_a_routine_that_attacks_its_checker_lies_of_itself_alone(add, breakeven):
+    def rows(*routines: str):
+        words = ("sweep", *routines, "--sizes", "8,64", "-m", "skylake", "--no-store", "--json")
+        return json.loads(breakeven(*words).stdout)["rows"]
+
+    before = rows("x64-byte", "x64-copy-erms")
+    assert add("liar.S", LIAR, "--isa", "x86").returncode == 0
+    after = rows("x64-byte", "liar", "x64-copy-erms")
+    assert all(row["ok"] for row in after), "what docs/promises.md does not promise has changed"
+    assert [row for row in after if row["routine"] != "liar"] == before
+
+
 def test_a_checksum_in_c_and_a_file_that_registers_itself(add, breakeven):
     done = add("c_sum.c", C_SUM, "--isa", "riscv", "--kind", "checksum")
     assert done.returncode == 0, done.stderr
