@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from breakeven.output import own_settings  # noqa: F401
+
+# isort: split
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,7 +21,7 @@ from breakeven.files.writing import replacing
 from breakeven.output.plot_file import check_plot
 
 matplotlib.use("Agg")
-# A `matplotlibrc` of the current folder or the user's changes no figure, and has no program run.
+# Where a notebook has imported it with settings of its own, they change no figure.
 matplotlib.rcdefaults()
 
 # Dark to light with distinct dashes and markers: lines stay apart without colour (Okabe-Ito order by luminance).

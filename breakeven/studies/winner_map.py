@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from breakeven.output import own_settings  # noqa: F401
+
+# isort: split
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import ListedColormap

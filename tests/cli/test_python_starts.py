@@ -43,14 +43,33 @@ def test_the_explorers_process_takes_none(evil: Path) -> None:
 
 
 @pytest.mark.slow
-def test_figures_follow_no_settings_of_the_current_folder(tmp_path: Path) -> None:
-    (tmp_path / "matplotlibrc").write_text("lines.linewidth: 40\n")
-    drawn = "import breakeven.output.plots, matplotlib; print(matplotlib.rcParams['lines.linewidth'])"
-    environment = {**os.environ, "PYTHONPATH": str(REPO)}
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", drawn], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+@pytest.mark.parametrize("module", ["output.plots", "studies.ratio_panels", "studies.winner_map"])
+@pytest.mark.parametrize("settings", [b"lines.linewidth: 40\n", b"\xff\n", None], ids=["text", "no text", "pipe"])
+@pytest.mark.parametrize("place", ["current", "named", "config"])
+def test_figures_follow_no_settings_of_a_folder(
+    tmp_path: Path, place: str, settings: bytes | None, module: str
+) -> None:
+    for name in ("current", "named", "config/matplotlib"):
+        (tmp_path / name).mkdir(parents=True)
+    file = tmp_path / ("config/matplotlib" if place == "config" else place) / "matplotlibrc"
+    if settings is None:
+        os.mkfifo(file)
+    else:
+        file.write_bytes(settings)
+    named = str(tmp_path / "named")
+    drawn = (
+        f"import os, breakeven.{module}, matplotlib; print(matplotlib.rcParams['lines.linewidth']);"
+        "print(os.getcwd()); print(os.environ['MATPLOTLIBRC'])"
     )
-    assert (done.returncode, done.stdout) == (0, "1.5\n"), done.stderr
+    environment = {
+        **os.environ, "PYTHONPATH": str(REPO), "MATPLOTLIBRC": named, "XDG_CONFIG_HOME": str(tmp_path / "config")
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", drawn], cwd=tmp_path / "current", env=environment, capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["1.5", str(tmp_path / "current"), named]
 
 
 def test_there_is_one_way_to_start_a_python() -> None:
