@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 from breakeven.explorer.process import first_worker
 from breakeven.explorer.state import State, to_fragment
+from breakeven.files.sandbox import terminable
 
 if TYPE_CHECKING:
     import uvicorn
@@ -67,22 +68,21 @@ def serve(
     from breakeven.explorer.hub import Hub
 
     hub = Hub(state, store, no_store, threads, worker)
-    folder = tempfile.TemporaryDirectory(prefix="breakeven-")  # private to this user
-    try:
-        port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
-        address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
-        print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
-        if browser:
-            # It starts, and waits at the socket, while the server's libraries are loaded.
-            page = _leading_to(address, Path(folder.name))
-            threading.Thread(target=_open, args=(page,), daemon=True).start()
-        server(hub, token, port).run(sockets=[sock])
-    except KeyboardInterrupt:
-        pass  # how it is ended
-    finally:
-        folder.cleanup()
-        hub.close()
-        sock.close()
+    with terminable(), tempfile.TemporaryDirectory(prefix="breakeven-") as folder:  # private to this user
+        try:
+            port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
+            address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
+            print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
+            if browser:
+                # It starts, and waits at the socket, while the server's libraries are loaded.
+                page = _leading_to(address, Path(folder))
+                threading.Thread(target=_open, args=(page,), daemon=True).start()
+            server(hub, token, port).run(sockets=[sock])
+        except KeyboardInterrupt:
+            pass  # how it is ended
+        finally:
+            hub.close()
+            sock.close()
 
 
 def _open(page: Path) -> None:

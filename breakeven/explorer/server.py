@@ -32,7 +32,7 @@ _HEADERS = {
     "Content-Security-Policy": page.POLICY + "; connect-src 'self'; frame-ancestors http://127.0.0.1:* "
     "http://localhost:*",
 }  # fmt: skip
-_SUFFIXES = (".S", ".c", ".o")
+_SUFFIXES, _LONGEST_NAME = (".S", ".c", ".o"), 100
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
@@ -129,6 +129,8 @@ async def _added(hub: Hub, name: str, kind: str, isa: str, data: bytes) -> dict[
     plain = re.sub(r"[^A-Za-z0-9._+-]", "-", Path(name).name).lstrip(".-")
     if not plain.endswith(_SUFFIXES):
         raise UserError(f"{name!r}: a routine is a file whose name ends in {', '.join(_SUFFIXES)}")
+    if len(plain) > _LONGEST_NAME:
+        raise UserError(f"a routine's file has a name of {len(plain)} letters: give it one of {_LONGEST_NAME} at most")
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         file = Path(folder, plain)
         file.write_bytes(data)

@@ -2,7 +2,7 @@
 
 It reads what it is given and the system's own folders, writes into one folder (both where the kernel has Landlock), is
 bounded in time, memory, files and what is kept of its words, gets none of our environment, terminal or open files, and
-goes with its children when its time is up, on an error, Ctrl-C or SIGTERM.
+goes with its children when its time is up, on an error, Ctrl-C, SIGTERM or SIGHUP.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _SYSTEM = (
 _NULL = Path(os.devnull)
 #: bytes that are kept of what a program says
 _SAID = 1 << 16
+#: signals that end a process
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
 #: units of `ulimit -f`, as POSIX has it
 _BLOCK = 512
 
@@ -60,7 +62,11 @@ class TimedOut(Exception):
 
 
 class _Terminated(BaseException):
-    """SIGTERM."""
+    """One of `_ENDS`."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 #: what runs
@@ -178,22 +184,27 @@ def _words(file: IO[bytes]) -> str:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM ends what stands within as Ctrl-C does: every `finally` runs, then the signal ends this process."""
+    """SIGTERM, and SIGHUP (a closed terminal), end what stands within as Ctrl-C does: every `finally` runs, then the
+    signal ends this process."""
     main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    ours = [each for each in _ENDS if main and signal.getsignal(each) is signal.SIG_DFL]
+    if not ours:
         yield
         return
 
-    def terminate(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        raise _Terminated
+    def terminate(number: int, _: object) -> None:
+        for each in ours:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Terminated(number)
 
-    signal.signal(signal.SIGTERM, terminate)
+    for each in ours:
+        signal.signal(each, terminate)
     try:
         yield
-    except _Terminated:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTERM)
+    except _Terminated as end:
+        signal.signal(end.number, signal.SIG_DFL)
+        os.kill(os.getpid(), end.number)
         raise
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for each in ours:
+            signal.signal(each, signal.SIG_DFL)

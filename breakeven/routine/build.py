@@ -41,8 +41,9 @@ NEEDS = {
     },
     "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2"), "avx512": (64, _AVX512)},
 }
-#: what is compiled here; every other file holds code that exists
-SOURCES = (".S", ".c")
+#: what is compiled here, and what a compiler calls it; every other file holds code that exists
+_LANGUAGES = {".S": "assembler-with-cpp", ".c": "c"}
+SOURCES = tuple(_LANGUAGES)
 _ROUTINE_OBJECT, _REGISTRATION = "routine.o", "registration.o"
 #: what a routine may be called
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,38}")
@@ -110,11 +111,12 @@ def build(recipe: Recipe, what: Build, folder: Path) -> Built:
         source = what.source.resolve()
         compiled, function = objects / _ROUTINE_OBJECT, ""
         own, reads = _own_flags(what.flags)
-        flags = [*_flags(recipe, what), *own]
+        # Of the name that was given: where that is a link, the file behind it may be called anything.
+        flags, language = [*_flags(recipe, what), *own], _LANGUAGES[what.source.suffix]
         if what.confined:
-            compile_confined(recipe, flags, source, compiled)
+            compile_confined(recipe, flags, source, language, compiled)
         else:
-            compile_beside(recipe, flags, source, compiled, [*_beside(source), *reads])
+            compile_beside(recipe, flags, source, language, compiled, [*_beside(source), *reads])
         _admit(compiled, what)
     if not function and ".routines" not in _sections(compiled):
         function = _only_function(what, compiled)

@@ -25,29 +25,33 @@ _DENIED = re.compile(
 )
 
 
+_NO_LINES = "-fno-diagnostics-show-caret"
 #: folders of headers that the compiler brings, and what it includes by itself
 _OWN_HEADERS, _PREINCLUDED = ("include", "include-fixed"), Path("/usr/include/stdc-predef.h")
 
 
-def compile_beside(recipe: Recipe, flags: Sequence[str], source: Path, out: Path, beside: Sequence[Path]) -> None:
-    """Compiles `source` to the object `out`. It reads `beside` and the system's files, too; the sandbox sees to that
-    alone. Raises `UserError`."""
+def compile_beside(
+    recipe: Recipe, flags: Sequence[str], source: Path, language: str, out: Path, beside: Sequence[Path]
+) -> None:
+    """Compiles `source` to the object `out`; `language`: as the compiler calls it. It reads `beside` and the system's
+    files, too; the sandbox sees to that alone. Raises `UserError`."""
     first = []
-    if source.suffix == ".c":
+    if language == "c":
         # Behind a token no precompiled header is loaded: that is an image of the compiler's memory, which it does not
         # check.
         token = out.with_suffix(".first.h")
         token.write_text(";\n")
         first = ["-include", str(token)]
     try:
-        run_compiler(recipe, out.parent, *flags, *first, "-c", str(source), "-o", str(out), reads=[source, *beside])
+        words = [*flags, *first, "-x", language, "-c", str(source), "-o", str(out)]
+        run_compiler(recipe, out.parent, *words, reads=[source, *beside])
     except UserError as error:
         if wrong := _outside(_refused(str(error)), [source, *beside]):
             raise _refusal(source, wrong, "files of its own folder (another: --flags -IFOLDER)") from None
         raise
 
 
-def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, out: Path) -> None:
+def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, language: str, out: Path) -> None:
     """Compiles `source` to the object `out`. Raises `UserError`."""
     allowed = [source, *((recipe.root / folder).resolve() for folder in recipe.include)]
     # The assembler counts what a compiler's `.file` names, the source without its folder, though it is not read.
@@ -60,8 +64,10 @@ def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, out: Pa
     # System headers, too: a source may say of itself that it is one. With -pipe there is no file between compiler and
     # assembler.
     lists = ["-pipe", "-MD", "-MF", str(headers), "-Xassembler", "--MD", "-Xassembler", str(parts)]
+    # An error shows the line of the file that the source says it comes from (`#line`), and opens that file.
+    words = [*flags, _NO_LINES, *lists, "-x", language, "-c", str(source), "-o", str(out)]
     try:
-        run_compiler(recipe, out.parent, *flags, *lists, "-c", str(source), "-o", str(out), reads=[source])
+        run_compiler(recipe, out.parent, *words, reads=[source])
     except UserError as error:
         read = [source, *_read(recipe, headers), *_refused(str(error))]
         raise UserError(_own_lines(str(error), source, read, allowed)) from None

@@ -57,7 +57,8 @@ def _run(recipe: Recipe, command: Sequence[str], folder: Path | None, reads: Seq
             [str(program), *command[1:]], [*_home_of(program), *ours, *reads], folder, _LIMITS, cwd=recipe.root
         )
     except sandbox.TimedOut:
-        raise UserError(f"{name} has not answered for {_LIMITS.seconds} s") from None
+        fix = "does a source include a pipe, or itself?"
+        raise UserError(f"{name} has not answered for {_LIMITS.seconds} s: {fix}") from None
     except (OSError, ValueError) as error:
         raise UserError(f"cannot run {name}: {str(error).lower()}") from None
     if done.status:

@@ -310,6 +310,40 @@ def test_a_dropped_source_that_calls_itself_a_system_header_reads_no_other_file(
         built(source, "x86", confined=True)
 
 
+@pytest.mark.parametrize("name", ["my_copy.c", "my_copy.S"])
+def test_an_error_shows_no_line_of_a_file_that_a_dropped_source_names(tmp_path, built, monkeypatch, name):
+    """Without the sandbox a compiler opens what `#line` names; from where it runs, and under any name."""
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    secret = tmp_path / "a:b" / "secret"
+    secret.parent.mkdir()
+    secret.write_text(f"{SECRET}\n")
+    recipe = load_recipe("x86")
+    assert recipe is not None
+    for place in (secret, Path("..", os.path.relpath(secret, recipe.root.parent)), "/usr/include/../.." + str(secret)):
+        wrong = "int x = undeclared;" if name.endswith(".c") else "    undeclared %rax, (%rax)"
+        (tmp_path / name).write_text(f'{COPY if name.endswith(".c") else ""}#line 1 "{place}"\n{wrong}\n')
+        with pytest.raises(UserError) as error:
+            built(tmp_path / name, "x86", confined=True)
+        assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize("text", [("c", COPY), ("S", ".globl my_copy\nmy_copy: ret\n")], ids=["c", "S"])
+@pytest.mark.parametrize("confined", [False, True])
+def test_a_link_is_what_its_own_name_says(tmp_path, built, text, confined):
+    (tmp_path / "plain").write_text(text[1])
+    source = tmp_path / f"my_copy.{text[0]}"
+    source.symlink_to("plain")
+    assert built(source, "x86", confined=confined).is_dir()
+
+
+def test_a_source_that_includes_a_pipe_is_told_so(tmp_path, built, monkeypatch):
+    monkeypatch.setattr(tools, "_LIMITS", sandbox.Limits(seconds=0))
+    (tmp_path / "my_copy.c").write_text('#include "pipe"\n')
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UserError, match=r"has not answered for 0 s: does a source include a pipe, or itself\?"):
+        built(tmp_path / "my_copy.c", "x86")
+
+
 def test_a_precompiled_header_beside_a_source_is_not_loaded(tmp_path, built):
     (tmp_path / "beside.h").write_text('static const char kept[] __attribute__((used)) = "of the header";\n')
     source = tmp_path / "my_copy.c"
@@ -481,7 +515,7 @@ def test_a_program_whose_time_is_up_ends_with_its_children(tmp_path):
     until(lambda: gone(int((tmp_path / "child").read_text())))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_program_with_its_children(tmp_path, number):
     code = f"""
 import signal
@@ -497,14 +531,15 @@ sandbox.run(["/bin/sh", "-c", {PARENT!r}], folder=Path({str(tmp_path)!r}))
     until(lambda: gone(int((tmp_path / "child").read_text())))
 
 
-def test_a_signal_in_add_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_add_leaves_nothing(tmp_path, number):
     (tmp_path / "forever.S").write_text("    .globl forever\nforever: j forever\n")
     command = [sys.executable, "-P", "-m", "breakeven", "add", "forever.S", "--isa", "riscv"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
     # The guest that is being checked lies there.
     until(lambda: list(folder_of("riscv").glob(".new-*/build/check")))
-    process.send_signal(signal.SIGTERM)
-    assert process.wait() == -signal.SIGTERM
+    process.send_signal(number)
+    assert process.wait() == -number
     assert list(folder_of("riscv").iterdir()) == []
 
 
