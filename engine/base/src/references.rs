@@ -1,5 +1,5 @@
-//! The memory that a run of instructions used, for functional warming: a core that does not time them still leaves caches,
-//! TLBs and prefetchers as their accesses would.
+//! The memory that a run of instructions used, for functional warming: a core that does not time them still leaves caches
+//! and TLBs as their accesses would.
 
 use crate::uop::{MemKind, MemRef};
 

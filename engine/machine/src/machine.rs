@@ -254,6 +254,7 @@ impl Machine {
             }
             Stop::Paused if std::mem::take(&mut self.bus.pauses.at_work) => {
                 self.state.core.switch(self.state.fe.pc());
+                self.state.mem.time(!self.state.core.is_functional());
                 None
             }
             Stop::Paused => Some((End::Cause(Cause::Paused), 0)),

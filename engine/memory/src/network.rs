@@ -108,6 +108,8 @@ pub(crate) struct Network {
     pub trigger: Access,
     /// The latest instant of an access; no earlier one will come (up to a cycle between ports).
     pub now: Tick,
+    /// Only what the caches hold is kept: memories answer at once, crossbars are never busy, prefetchers see nothing.
+    pub untimed: bool,
 }
 
 impl Network {
@@ -138,6 +140,7 @@ impl Network {
             next_prefetch: NEVER,
             trigger: Access::default(),
             now: Tick::ZERO,
+            untimed: false,
         }
     }
 
@@ -187,7 +190,7 @@ impl Network {
                 reply
             }
             // Evictions of clean lines and maintenance end at the memory.
-            Link::Memory(_) if pkt.cmd == Cmd::CleanEvict || pkt.cmd.is_maintenance() => nothing_there,
+            Link::Memory(_) if self.untimed || pkt.cmd == Cmd::CleanEvict || pkt.cmd.is_maintenance() => nothing_there,
             Link::Memory(i) => self.memories[usize::from(i)].request(&pkt, at, self.now),
         }
     }

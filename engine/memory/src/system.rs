@@ -122,6 +122,12 @@ impl MemorySystem {
         }
     }
 
+    /// From now on accesses are timed, or (for functional execution) only what the caches and TLBs hold is kept: memories
+    /// answer at once, crossbars are never busy, prefetchers see nothing.
+    pub fn time(&mut self, on: bool) {
+        self.net.untimed = !on;
+    }
+
     /// One access of the core, the only way in. It must not cross a line; `now` never goes back on a port.
     #[inline]
     pub fn access(&mut self, port: Port, now: Tick, req: &Request) -> Response {

@@ -300,3 +300,42 @@ fn circles_are_refused() {
     let Err(errors) = MemorySystem::new(c) else { panic!("was built") };
     assert!(errors[0].to_string().contains("circle"), "{errors:?}");
 }
+
+/// One access after the other; the levels that answered.
+fn one_by_one(m: &mut MemorySystem, now: &mut u64, requests: &[Request]) -> Vec<u8> {
+    let mut levels = Vec::new();
+    for req in requests {
+        let port = if req.kind == MemKind::Fetch { Port::Inst } else { Port::Data };
+        // Long enough that the one before is over, and what it evicted written.
+        *now += 1_000_000;
+        match m.access(port, Tick(*now), req) {
+            Response::Done { level, .. } => levels.push(level),
+            other => panic!("{req:?}: {other:?}"),
+        }
+    }
+    levels
+}
+
+#[test]
+fn untimed_accesses_leave_the_caches_as_timed_ones_do() {
+    let kind = select(&[MemKind::Load, MemKind::Store, MemKind::Atomic, MemKind::Fetch, MemKind::StoreLine][..]);
+    let requests = vec((kind, 0..1_u64 << 19), 400)
+        .prop_map(|all| all.into_iter().map(|(kind, at)| request((RAM.start + at) & !63, kind)).collect::<Vec<_>>());
+    let mut exclusive = reference();
+    exclusive.caches.iter_mut().filter(|c| c.path.ends_with("l2")).for_each(|c| c.clusivity = Clusivity::MostlyExcl);
+    TestRunner::deterministic()
+        .run(&requests, |requests| {
+            for config in [reference(), exclusive.clone()] {
+                let (mut timed, mut untimed) = (build(config.clone()), build(config));
+                let (mut now, mut also) = (0, 0);
+                untimed.time(false);
+                let (before, after) = requests.split_at(300);
+                one_by_one(&mut timed, &mut now, before);
+                one_by_one(&mut untimed, &mut also, before);
+                untimed.time(true);
+                assert_eq!(one_by_one(&mut timed, &mut now, after), one_by_one(&mut untimed, &mut also, after));
+            }
+            Ok(())
+        })
+        .expect("the same");
+}

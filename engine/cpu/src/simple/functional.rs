@@ -1,9 +1,9 @@
 //! Functional execution between stretches of detailed execution (functional warming, as in gem5's switch from an atomic
-//! core): instructions are executed and not timed, and caches, TLBs and prefetchers stand afterwards as their accesses leave
-//! them. The detailed core keeps its predictor, which learns nothing meanwhile.
+//! core): instructions are executed and not timed, and caches and TLBs stand afterwards as their accesses leave them. The
+//! detailed core's predictor and the prefetchers learn nothing meanwhile.
 //!
-//! An instruction takes a cycle. An access that misses is waited for, so that the memory side works through the accesses one
-//! after the other, by the same rules as in detail.
+//! An instruction takes a cycle. An access that misses is waited for, so that the caches work through the accesses one after
+//! the other, by the same rules as in detail.
 
 use breakeven_base::units::{Clock, Cycle};
 use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, Now, References, Step, StepResult, Tick, UopFlags};

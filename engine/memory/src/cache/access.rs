@@ -39,7 +39,7 @@ impl Cache {
     }
 
     fn demand(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
-        let seen = self.prefetching.is_some();
+        let seen = self.prefetching.is_some() && !net.untimed;
         if seen {
             // The core accesses a first level in order of time; a walker may book ahead, and prefetches wait for that time.
             self.run_prefetches(net, if self.p.first_level { net.now } else { at });

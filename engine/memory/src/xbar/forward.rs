@@ -11,7 +11,7 @@ use breakeven_base::Tick;
 impl XBar {
     /// `pkt` from requester `source` arrives at `at`.
     pub fn request(&mut self, net: &mut Network, source: usize, pkt: Pkt, at: Tick) -> Reply {
-        let slot = self.book(&pkt, at, net.now);
+        let slot = if net.untimed { self.slot_at(at) } else { self.book(&pkt, at, net.now) };
         self.forward(net, source, pkt, slot)
     }
 
@@ -43,6 +43,9 @@ impl XBar {
             Some(response) => response,
             None => net.send(to, self.source, down, start),
         };
+        if net.untimed {
+            return Reply { accepted: r.accepted.max(start), ..r };
+        }
         self.respond(source, &pkt, start, r, net.now)
     }
 
