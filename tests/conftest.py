@@ -3,6 +3,7 @@ user has added is there. Chromium starts once a worker."""
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,10 @@ import pytest
 
 os.environ["BREAKEVEN_STORE"] = "off"
 os.environ["BREAKEVEN_HOME"] = os.devnull
+# What a shell starts in the background, or nohup, ignores these; the programs that tests start must not.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler)
 #: milliseconds after which what does not come in a browser is given up; nothing else depends on it
 PATIENT = 100_000
 

@@ -518,10 +518,8 @@ def test_a_program_whose_time_is_up_ends_with_its_children(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_program_with_its_children(tmp_path, number):
     code = f"""
-import signal
 from pathlib import Path
 from breakeven.files import sandbox
-signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell ignore it
 sandbox.run(["/bin/sh", "-c", {PARENT!r}], folder=Path({str(tmp_path)!r}))
 """
     process = subprocess.Popen([sys.executable, "-P", "-c", code], stderr=subprocess.DEVNULL)
