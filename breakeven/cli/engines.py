@@ -11,8 +11,8 @@ EngineOption = Annotated[
     str,
     typer.Option(
         "--engine",
-        help="embedded (the simulator), detailed (the same, in detail outside measurements, too), native (this host), "
-        "gem5 (a real one, $GEM5).",
+        help="embedded (the simulator), detailed (the same, set-up and verification cycle by cycle, too), native (this "
+        "host), gem5 (a real one, $GEM5).",
     ),
 ]
 EnginesOption = Annotated[

@@ -31,7 +31,8 @@ except ImportError:
 
 
 def rows_of(cpu):
-    """What marks values with rows of this processor: one value, or several in their order."""
+    """A function that tags values with rows of this processor: one value, or several in their order. It does not read
+    the file; a test compares each value with its row."""
 
     def row(**rows):
         marked = [

@@ -1,10 +1,10 @@
-//! The memory that a run of instructions used, for functional warming: a core that does not time them still leaves caches
-//! and TLBs as their accesses would.
+//! Memory references of a sequence of instructions, for functional warming of caches and TLBs.
 
 use crate::uop::{MemKind, MemRef};
 
-/// References in the order of the program. A load of the cache line that the load before it used is left out, and so are a
-/// store and an instruction fetch: it would change nothing.
+/// References in the order of the program. Consecutive loads of one line are recorded once, likewise consecutive stores and
+/// consecutive fetches. A store or a fetch between two loads does not make them less consecutive, so the order of last uses
+/// can differ a little from the exact one.
 #[derive(Clone, Debug)]
 pub struct References {
     list: Vec<MemRef>,

@@ -1,9 +1,8 @@
-//! Functional execution between stretches of detailed execution (functional warming, as in gem5's switch from an atomic
-//! core): instructions are executed and not timed, and caches and TLBs stand afterwards as their accesses leave them. The
-//! detailed core's predictor and the prefetchers learn nothing meanwhile.
+//! Functional execution between stretches of detailed execution: functional warming of caches and TLBs alone, as when gem5
+//! switches from an atomic core. The detailed core's branch predictor and the prefetchers are not trained.
 //!
-//! An instruction takes a cycle. An access that misses is waited for, so that the caches work through the accesses one after
-//! the other, by the same rules as in detail.
+//! No pipeline is modelled. An instruction counts a cycle; the next access starts when the one before is complete. Caches and
+//! TLBs are those of detailed execution; DRAM and crossbars add no delay (`MemorySystem::time`).
 
 use breakeven_base::units::{Clock, Cycle};
 use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, Now, References, Step, StepResult, Tick, UopFlags};
@@ -42,7 +41,7 @@ impl Functional {
         self.insts
     }
 
-    /// The core's cycle that comes next, as number of those before it.
+    /// Cycles since reset, those of the detailed core included.
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.cycle
@@ -141,7 +140,7 @@ impl Functional {
         left.min(until_irq).clamp(1, CHUNK)
     }
 
-    /// What an instruction that was described did to the memory side.
+    /// Sends the fetch and the data references of one step to TLBs and caches.
     fn warm_step<F: FrontEnd, B: Bus>(&mut self, ctx: &mut CoreCtx<'_, F, B>, step: &Step) -> Result<(), Stuck> {
         if step.len != 0 {
             self.warm(ctx, &MemRef { vaddr: step.pc, kind: MemKind::Fetch, ..MemRef::default() }, step.pc, false)?;
