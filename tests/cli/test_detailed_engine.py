@@ -1,4 +1,4 @@
-"""`--engine detailed`: everything in detail gives the settled numbers of functional execution outside measurements."""
+"""`--engine detailed` gives the converged numbers of the default engine, which executes functionally elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from breakeven.points.machine_spec import MachineSpec
 from tests.tiers import some_or_all
 
 SIZES = range(4, 1500, 34)
-#: gem5's cores, and of silicon an in-order one, one with LTAGE, one with a loop buffer
+#: gem5's cores, and two of silicon: in-order and out-of-order
 MACHINES = [
     ("minor", "rv-word"),
     ("o3", "rv-copy-user-2021"),

@@ -2,9 +2,8 @@
 
 use crate::uop::{MemKind, MemRef};
 
-/// References in the order of the program. Consecutive loads of one line are recorded once, likewise consecutive stores and
-/// consecutive fetches. A store or a fetch between two loads does not make them less consecutive, so the order of last uses
-/// can differ a little from the exact one.
+/// References in the order of the program. A load is left out if the load before it went to the same line, even if a store or
+/// a fetch lies between the two; likewise stores and fetches. So the order of last uses can differ a little from the exact one.
 #[derive(Clone, Debug)]
 pub struct References {
     list: Vec<MemRef>,

@@ -190,6 +190,7 @@ impl Network {
                 reply
             }
             // Evictions of clean lines and maintenance end at the memory.
+            // The same reply where memories answer at once.
             Link::Memory(_) if self.untimed || pkt.cmd == Cmd::CleanEvict || pkt.cmd.is_maintenance() => nothing_there,
             Link::Memory(i) => self.memories[usize::from(i)].request(&pkt, at, self.now),
         }

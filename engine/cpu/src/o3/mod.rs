@@ -79,7 +79,7 @@ use pipeline::Pipeline;
 /// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).
 const DEADLOCK_CYCLES: u64 = 1_000_000;
 
-/// What is kept by the cycle, modulo a length of its own, stays in place over so many cycles.
+/// A multiple of the lengths of the wires' ring and of the event wheel: each entry keeps its slot when the clock moves by it.
 const TURN: u64 = 256;
 const _: () = assert!(TURN % wires::LENGTH as u64 == 0 && TURN % wheel::SPAN == 0);
 

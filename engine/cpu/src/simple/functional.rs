@@ -11,7 +11,7 @@ use breakeven_memory::{Port, Request, Side};
 use super::{apply_effect, completes, response, second_part, translation, Progress, Stuck, PAGE};
 use crate::{Budget, CoreCtx, Stop};
 
-/// Instructions after which the memory side is told what they used.
+/// Instructions after which their references are sent to TLBs and caches.
 const CHUNK: u64 = 1 << 10;
 /// With an interrupt line up already, another one may rise unannounced: look again after this many instructions.
 const INTERRUPT_POLL: u64 = 16;
@@ -22,7 +22,7 @@ pub struct Functional {
     line_bytes: u32,
     insts: u64,
     cycle: u64,
-    /// Up to when the memory side has worked.
+    /// When the last access was complete.
     at: Tick,
     used: References,
     progress: Progress,
@@ -102,7 +102,7 @@ impl Functional {
         self.insts += done;
         let used = self.used.take();
         for m in &used {
-            self.warm(ctx, m, 0, false)?;
+            self.warm(ctx, m, false)?;
         }
         self.used.reuse(used);
         self.pass(start + done);
@@ -143,20 +143,20 @@ impl Functional {
     /// Sends the fetch and the data references of one step to TLBs and caches.
     fn warm_step<F: FrontEnd, B: Bus>(&mut self, ctx: &mut CoreCtx<'_, F, B>, step: &Step) -> Result<(), Stuck> {
         if step.len != 0 {
-            self.warm(ctx, &MemRef { vaddr: step.pc, kind: MemKind::Fetch, ..MemRef::default() }, step.pc, false)?;
+            self.warm(ctx, &MemRef { vaddr: step.pc, kind: MemKind::Fetch, ..MemRef::default() }, false)?;
         }
         for (uop, m) in step.uops.iter().zip(&step.mem).take(step.n.into()) {
             if uop.flags.any(UopFlags::WRITE_BARRIER) {
                 self.at = ctx.mem.flush_write_combining(self.at).max(self.at);
             }
             if uop.flags.any(UopFlags::MEM) && m.valid {
-                self.warm(ctx, m, step.pc, uop.flags.any(UopFlags::NON_TEMPORAL))?;
+                self.warm(ctx, m, uop.flags.any(UopFlags::NON_TEMPORAL))?;
             }
         }
         Ok(())
     }
 
-    /// Time passes: to `cycle` at least, and until the memory side has worked off what it was asked.
+    /// Moves the clock to `cycle`, or to the end of the last access if that is later.
     fn pass(&mut self, cycle: u64) {
         self.cycle = self.clock.edge_at_or_after(self.at).0.max(cycle);
         self.at = self.tick();
@@ -167,9 +167,10 @@ impl Functional {
         &mut self,
         ctx: &mut CoreCtx<'_, F, B>,
         m: &MemRef,
-        pc: u64,
         non_temporal: bool,
     ) -> Result<(), Stuck> {
+        // Only prefetchers look at it, and they see nothing.
+        let pc = 0;
         if m.kind == MemKind::Fetch {
             let Some(x) = ctx.fe.fetch_translate(ctx.bus, m.vaddr) else { return Ok(()) };
             self.translate(ctx, Side::Inst, m.vaddr, x.page_shift, false);
