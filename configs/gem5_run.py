@@ -28,6 +28,7 @@ EFFECTS = {
     "AdjacentLinePrefetcher": "the adjacent-line prefetcher",
     "GshareBP": "the gshare predictor",
     "NextLinePrefetcher": "the next-line prefetcher",
+    "PathHistoryBP": "the branch predictor by path, in whose place stands LTAGE",
     "StreamPrefetcher": "the stream prefetcher",
     "WriteCombiningBuffers": "write combining: non-temporal stores go through the caches",
     **dict.fromkeys(("X86Instruction", "X86Microcode"), "hardware's micro-ops: instructions are gem5's"),

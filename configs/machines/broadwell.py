@@ -36,7 +36,7 @@ class BroadwellCPU(intel.FourWide):
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=168, vec_prf=168)
     LQEntries, SQEntries = row(load_queue=72, store_queue=42)
     cacheLoadPorts, cacheStorePorts = row(tput_load=2, tput_store=1)
-    branchPred = intel.predictor(*row(btb=(4096, 16)))
+    branchPred = intel.predictor(*row(btb=(4096, 16)), x86.SHORTER_PATHS)
     fuPool = pool(
         unit("Port6", ONE, {"IntAlu": 1}),
         unit(

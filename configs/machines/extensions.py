@@ -13,8 +13,8 @@ LEFT_OUT = set()
 
 #: classes that are breakeven's; the engine's own description of them: breakeven/config/data/ours.json
 CLASSES = (
-    *("AdjacentLinePrefetcher", "GshareBP", "MisalignedAccess", "NextLinePrefetcher", "StreamPrefetcher"),
-    *("WriteCombiningBuffers", "X86Instruction", "X86Microcode", "X86StringMode"),
+    *("AdjacentLinePrefetcher", "GshareBP", "MisalignedAccess", "NextLinePrefetcher", "PathHistoryBP"),
+    *("StreamPrefetcher", "WriteCombiningBuffers", "X86Instruction", "X86Microcode", "X86StringMode"),
 )
 
 
@@ -95,6 +95,16 @@ def several(*prefetchers):
     """A cache's prefetchers at once: those that this simulator has."""
     had = [each for each in prefetchers if not isinstance(each, _Absent)]
     return objects.MultiPrefetcher(prefetchers=had) if had else objects.NULL
+
+
+def by_path(**parameters):
+    """x86's predictor by the path of taken branches; in a real gem5 the nearest there is, LTAGE."""
+    parameters["instShiftAmt"] = assumed(0, "instructions lie at any byte; gem5's 2 mixes up the branches of a word")
+    if has_extensions():
+        return objects.PathHistoryBP(**parameters)
+    LEFT_OUT.add("PathHistoryBP")
+    del parameters["historyLengths"]
+    return objects.LTAGE(**parameters)
 
 
 def sliced(cache, slices, gem5s):

@@ -49,7 +49,7 @@ class GoldenCoveCPU(X86O3CPU):
     cacheLoadPorts, cacheStorePorts = row(tput_load=3, tput_store=2)
     branchPred = intel.predictor(
         btb=calibrated(12288, "goldencove/btb", "12 K"),
-        associativity=assumed(6, "2048 sets"),
+        ways=assumed(6, "2048 sets"),
         returns=assumed(16, "as its relatives"),
     )
     fuPool = pool(

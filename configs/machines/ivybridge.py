@@ -46,7 +46,7 @@ class IvyBridgeCPU(intel.FourWide):
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=160, vec_prf=144)
     LQEntries, SQEntries = row(load_queue=64, store_queue=36)
     cacheLoadPorts, cacheStorePorts = row(tput_load=2, tput_store=1)
-    branchPred = intel.predictor(*row(btb=(4096, 16)))
+    branchPred = intel.predictor(*row(btb=(4096, 16)), x86.SHORTER_PATHS)
     fuPool = pool(
         unit("Port5", ONE, {"IntAlu": 1, **LOGIC, **ADD, **MOVES, "SimdFloatExt": 1}),
         unit("Port0", ONE, {"IntAlu": 1, **LOGIC, "SimdShift": 1, **PRODUCTS, "float rest": 1}, DIVIDER),

@@ -44,7 +44,11 @@ class NehalemCPU(X86O3CPU):
     numPhysFloatRegs = calibrated(256, "nehalem/int_prf", "as numPhysIntRegs")
     LQEntries, SQEntries = row(load_queue=48, store_queue=32)
     cacheLoadPorts, cacheStorePorts = row(tput_load=1, tput_store=1)
-    branchPred = intel.predictor(btb=assumed(4096, "nehalem/btb says two levels, without numbers"), returns=row(btb=16))
+    branchPred = intel.predictor(
+        btb=assumed(4096, "nehalem/btb says two levels, without numbers"),
+        returns=row(btb=16),
+        lengths=x86.SHORTER_PATHS,
+    )
     fuPool = pool(
         unit("Port5", ONE, {"IntAlu": 1, **SHUFFLES, "SimdFloatExt": 1}),
         unit("Port0", ONE, {"IntAlu": 1, **SHUFFLES, **PRODUCTS}, DIVIDER),

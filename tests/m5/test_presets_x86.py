@@ -6,15 +6,30 @@ A preset's numbers are in `tests/probes/x86_rows/<preset>.toml`, what its probes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from breakeven.config.simobject import SimObject
+from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.presets import list_presets, load_machine
+from breakeven.machine.resolve import resolve
+from breakeven.points import Point
+from breakeven.points.machine_spec import MachineSpec
 from tests.probes import comparison as rows
 from tests.probes.document import kept, modelled, shown, use
 from tests.probes.x86 import PROBES
 
 pytest.importorskip("breakeven._engine")
+
+LONG = (pytest.mark.long, pytest.mark.timeout(3600))
+#: presets with a predictor by path
+NEW = ("nehalem", "ivybridge", "broadwell", "skylake", "goldencove", "zen3", "zen4", "zen5")
+#: routines of each kind, with loops, jump tables and tails
+LEARNED = (
+    "x64-copy-unrolled", "x64-memcpy-orig", "x64-csum-herbert", "x64-csum-goldstein", "x64-csumcopy-viro",
+    "x64-rep-movs-alt-erms", "x64-memset-unrolled", "x64-memmove-words",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("preset", rows.PRESETS)
@@ -44,6 +59,29 @@ def test_every_sure_row_with_a_probe_is_shown(preset: str) -> None:
     assert rows.forgotten(preset) == []
     probes = {row.probe for row in rows.comparison(preset).rows}
     assert set(kept()[preset]) == probes, f"run scripts/identity --update {preset}"
+
+
+@pytest.mark.parametrize(
+    ("preset", "sizes"),
+    [
+        ("skylake", (62, 428)), ("zen3", (123, 550)), ("goldencove", (211,)),
+        *(pytest.param(preset, range(1, 700), marks=LONG) for preset in NEW),
+    ],
+)  # fmt: skip
+def test_a_repeated_call_is_predicted_right(preset: str, sizes: Sequence[int]) -> None:
+    """Processors since Nehalem learn a call that is repeated: no call that has settled mispredicts a branch.
+
+    No loop here takes as many branches as the shortest of these presets' histories holds.
+    """
+    resolved = resolve(MachineSpec(preset))
+    sweep = load_engine().Sweep(resolved.text, guest_elf(resolved.isa, None), None)
+    missed = {}
+    for routine in LEARNED:
+        for size in sizes:
+            statistics = sweep.measured(Point(routine, size, repetitions=85).pack())[3]
+            if wrong := sum(each[1] for each in statistics if each[0].endswith("branchPred.incorrect")):
+                missed[routine, size] = wrong
+    assert not missed
 
 
 def test_a_row_that_is_not_measured_says_what_to_run() -> None:

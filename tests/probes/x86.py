@@ -311,14 +311,15 @@ def strided_stores(size: int) -> Model:
 def mispredict(machine: Machine) -> float:
     """Cycles of a wrongly predicted branch over those of the same branch predicted rightly.
 
-    The carry out of a shift register decides the branch; with zero in it there never is one.
+    The carry out of a shift register decides the branch; with zero in it there never is one. One run: a long history
+    learns the register's carries when they come again.
     """
     times = 3000
     step, poly = "add rax, rax\njnc 1f\nxor rax, rbx\n1:\n", "mov rbx, 0x800000000000000d\n"
     random, never = (poly + f"mov rax, {seed}\n" + loop(step, times) for seed in (0x9E3779B97F4A7C15, 0))
-    more = machine.cycles(random) - machine.cycles(never)
+    more = machine.cycles(random, turns=1) - machine.cycles(never, turns=1)
     # The in-order core does not count them: half of the branches, whatever its predictor.
-    return more / (machine.run(random, "", 2, "system.cpu.branchPred.mispredicted_0::DirectCond") or times / 2)
+    return more / (machine.run(random, "", 1, "system.cpu.branchPred.mispredicted_0::DirectCond") or times / 2)
 
 
 def string(op: str, count: int, source: int = 0, destination: int = 0) -> str:

@@ -4,14 +4,17 @@
 """
 
 from m5 import objects
-from m5.objects import LTAGE, X86O3CPU, L2XBar, ReturnAddrStack, SimpleBTB
+from m5.objects import X86O3CPU, L2XBar, ReturnAddrStack, SimpleBTB
 
+from machines.extensions import by_path
 from machines.families import x86
 from machines.provenance import assumed, calibrated, sourced
 
 #: what misaligned ends cost REP MOVS
 ALIGN = "broadwell/rep_movs_align_sensitivity"
 STARTUP_UOPS = calibrated(140, "broadwell/rep_movs_startup", "35 cycles at four a cycle")
+#: in a direct-mapped one, branches of a routine and of its caller that lie 4 KiB apart evict each other for good
+BTB_WAYS = assumed(4, "no source has the ways")
 ANY = 0xFFFF_FFFF  # bytes, no limit
 
 
@@ -38,9 +41,13 @@ class Ring(L2XBar):
     width = assumed(32, "as its relatives")
 
 
-def predictor(btb, returns, **values):
-    """The nearest of gem5's: entries of the branch target buffer and of the return stack; `values` of the former."""
-    return LTAGE(btb=SimpleBTB(numEntries=btb, **values), ras=ReturnAddrStack(numEntries=returns))
+def predictor(btb, returns, lengths=x86.PATHS, ways=BTB_WAYS):
+    """Entries of the branch target buffer and of the return stack, paths in taken branches, ways of the buffer."""
+    return by_path(
+        btb=SimpleBTB(numEntries=btb, associativity=ways),
+        ras=ReturnAddrStack(numEntries=returns),
+        historyLengths=lengths,
+    )
 
 
 def early_microcode(instructions, **values):

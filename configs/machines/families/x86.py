@@ -27,6 +27,11 @@ SINCE_SSE2 = ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "cx16", "rd
 #: what an instruction set's extension that a core has not is marked as
 LATER = "came later, or never"
 
+#: taken branches that say where a branch goes, by table: the three longest are those that Half&Half (Yavarzadeh et al.,
+#: 2023) read out of Alder Lake, 93 the longest of Skylake there (both quoted from memory). The shorter ones: no source.
+PATHS = assumed([4, 12, 34, 66, 194], "as Alder Lake's")
+SHORTER_PATHS = assumed([4, 12, 34, 93], "as Skylake's")
+
 #: entries of the upper page-table levels that a walker keeps: Intel says that such caches exist, not how large
 WALK_CACHES = assumed({"pml4e": 4, "pdpte": 8, "pde": 32}, "as ChampSim, a simulator of Intel's cores, has it")
 

@@ -45,14 +45,15 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// The measurement that the median comes from: the last `repetitions` pairs of readings are the measurements. Where the
-/// guest counts in another unit than core cycles (x86's time stamps) it is the one whose rank is the median's.
+/// guest counts in another unit than core cycles (x86's time stamps) it is the one whose rank is the median's. Of several
+/// with the median's cycles it is the last: predictors have learned by then.
 fn median_of(readings: &[u64], record: &[u8], result: &[u8]) -> Option<(u64, u64)> {
     let (median, overhead) = (u64_at(result, 16), u64_at(result, 56));
     let repetitions = u32_at(record, 64).max(1) as usize;
     let mut pairs: Vec<(u64, u64)> = readings.rchunks_exact(2).take(repetitions).map(|p| (p[0], p[1])).collect();
     pairs.reverse();
     let cost = |&(begin, end): &(u64, u64)| end.saturating_sub(begin);
-    let exact = pairs.iter().find(|p| cost(p).saturating_sub(overhead) == median).copied();
+    let exact = pairs.iter().rfind(|p| cost(p).saturating_sub(overhead) == median).copied();
     exact.or_else(|| {
         pairs.sort_by_key(cost);
         pairs.get(pairs.len().saturating_sub(1) / 2).copied()

@@ -7,6 +7,7 @@
 use super::bimode::BiModeBp;
 use super::gshare::GshareBp;
 use super::local::LocalBp;
+use super::path_history::PathHistoryBp;
 use super::tage::Tage;
 use super::tournament::TournamentBp;
 use super::{DirectionParams, SharedParams};
@@ -35,6 +36,7 @@ pub enum Direction {
     Tournament(TournamentBp),
     BiMode(BiModeBp),
     Gshare(GshareBp),
+    PathHistory(Box<PathHistoryBp>),
     /// TAGE, and L-TAGE, which is one with a loop predictor.
     Tage(Box<Tage>),
 }
@@ -46,6 +48,7 @@ macro_rules! each {
             Direction::Tournament($p) => $e,
             Direction::BiMode($p) => $e,
             Direction::Gshare($p) => $e,
+            Direction::PathHistory($p) => $e,
             Direction::Tage($p) => $e,
         }
     };
@@ -58,6 +61,7 @@ impl Clone for Direction {
             Direction::Tournament(p) => Direction::Tournament(p.clone()),
             Direction::BiMode(p) => Direction::BiMode(p.clone()),
             Direction::Gshare(p) => Direction::Gshare(p.clone()),
+            Direction::PathHistory(p) => Direction::PathHistory(p.clone()),
             Direction::Tage(p) => Direction::Tage(p.clone()),
         }
     }
@@ -67,6 +71,7 @@ impl Clone for Direction {
             (Direction::Tournament(to), Direction::Tournament(from)) => to.clone_from(from),
             (Direction::BiMode(to), Direction::BiMode(from)) => to.clone_from(from),
             (Direction::Gshare(to), Direction::Gshare(from)) => to.clone_from(from),
+            (Direction::PathHistory(to), Direction::PathHistory(from)) => to.as_mut().clone_from(from),
             (Direction::Tage(to), Direction::Tage(from)) => to.clone_from(from),
             (to, from) => *to = from.clone(),
         }
@@ -83,6 +88,7 @@ impl Direction {
             DirectionParams::Tournament(p) => Direction::Tournament(TournamentBp::new(p, shift, path)?),
             DirectionParams::BiMode(p) => Direction::BiMode(BiModeBp::new(p, shift, path)?),
             DirectionParams::Gshare(p) => Direction::Gshare(GshareBp::new(p, shift, path)?),
+            DirectionParams::PathHistory(p) => Direction::PathHistory(Box::new(PathHistoryBp::new(p, shift, path)?)),
             DirectionParams::Tage(p) => Direction::Tage(Box::new(Tage::new(p, &format!("{path}.tage"), None)?)),
             DirectionParams::Ltage(p) => {
                 let loops = (&p.loop_predictor, shift, &*format!("{path}.loop_predictor"));

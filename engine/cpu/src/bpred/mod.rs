@@ -22,6 +22,7 @@ mod lfsr;
 mod local;
 mod loop_predictor;
 mod params;
+mod path_history;
 mod ras;
 mod tage;
 mod tournament;
@@ -29,7 +30,7 @@ mod unit;
 
 pub use params::{
     BiModeParams, BranchPredictorParams, BtbParams, DirectionParams, GshareParams, IndirectParams, LocalParams,
-    LoopPredictorParams, LtageParams, RasParams, SharedParams, TageParams, TournamentParams,
+    LoopPredictorParams, LtageParams, PathHistoryParams, RasParams, SharedParams, TageParams, TournamentParams,
 };
 pub use unit::{BranchPredictor, Prediction, TargetProvider};
 

@@ -38,6 +38,16 @@ pub struct GshareParams {
     pub history_bits: u32,
 }
 
+/// `PathHistoryBP` (ours).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathHistoryParams {
+    /// Of each tagged table, in taken branches; rising.
+    pub history_lengths: Vec<u32>,
+    /// Entries of each tagged table, and counters by address alone.
+    pub tagged_table_size: u32,
+    pub base_predictor_size: u32,
+}
+
 /// gem5 `TAGEBase`, the part of `TAGE` and `LTAGE` that predicts from global history. Table 0 is the untagged bimodal one.
 /// Not here: `speculativeHistUpdate` (always), `numUseAltOnNa` (the base class reads the first counter only).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +145,7 @@ pub enum DirectionParams {
     Tournament(TournamentParams),
     BiMode(BiModeParams),
     Gshare(GshareParams),
+    PathHistory(PathHistoryParams),
     Tage(TageParams),
     Ltage(LtageParams),
 }
@@ -193,6 +204,16 @@ impl Default for BiModeParams {
 impl Default for GshareParams {
     fn default() -> Self {
         GshareParams { global_predictor_size: 8192, global_ctr_bits: 2, history_bits: 13 }
+    }
+}
+
+impl Default for PathHistoryParams {
+    fn default() -> Self {
+        PathHistoryParams {
+            history_lengths: vec![4, 12, 34, 66, 194],
+            tagged_table_size: 2048,
+            base_predictor_size: 8192,
+        }
     }
 }
 

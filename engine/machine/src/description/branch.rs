@@ -2,7 +2,7 @@
 
 use breakeven_cpu::bpred::{
     BiModeParams, BranchPredictorParams, BtbParams, DirectionParams, GshareParams, IndirectParams, LocalParams,
-    LoopPredictorParams, LtageParams, RasParams, SharedParams, TageParams, TournamentParams,
+    LoopPredictorParams, LtageParams, PathHistoryParams, RasParams, SharedParams, TageParams, TournamentParams,
 };
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use super::reader::Obj;
 const TABLE: u32 = 1 << 22;
 const BITS: u32 = 64;
 
-const PREDICTORS: &[&str] = &["LocalBP", "TournamentBP", "BiModeBP", "GshareBP", "TAGE", "LTAGE"];
+const PREDICTORS: &[&str] = &["LocalBP", "TournamentBP", "BiModeBP", "GshareBP", "PathHistoryBP", "TAGE", "LTAGE"];
 
 /// `branchPred` of a core; `None`: null (or wrong, and noted).
 pub(super) fn predictor(cpu: Obj) -> Option<BranchPredictorParams> {
@@ -56,6 +56,11 @@ fn direction(o: Obj) -> Option<DirectionParams> {
             global_predictor_size: size("globalPredictorSize"),
             global_ctr_bits: bits("globalCtrBits"),
             history_bits: o.u32("historyBits", 0..=BITS),
+        }),
+        "PathHistoryBP" => DirectionParams::PathHistory(PathHistoryParams {
+            history_lengths: o.ints("historyLengths", 1..=TABLE.into()).into_iter().map(|v| v as u32).collect(),
+            tagged_table_size: size("taggedTableSize"),
+            base_predictor_size: size("basePredictorSize"),
         }),
         "TAGE" => DirectionParams::Tage(tage(o.a_ref("tage")?)?),
         "LTAGE" => DirectionParams::Ltage(LtageParams {

@@ -64,6 +64,11 @@ fn units() -> impl Strategy<Value = BranchPredictor> {
             ..BiModeParams::default()
         }),
         DirectionParams::Gshare(GshareParams { history_bits: 6, ..GshareParams::default() }),
+        DirectionParams::PathHistory(PathHistoryParams {
+            history_lengths: vec![1, 3, 90],
+            tagged_table_size: 16,
+            base_predictor_size: 16,
+        }),
         DirectionParams::Tage(tage),
         DirectionParams::Ltage(ltage),
         DirectionParams::Ltage(speculative),

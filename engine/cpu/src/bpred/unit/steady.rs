@@ -11,7 +11,7 @@ impl BranchPredictor {
     /// Whether it may ever stand as before.
     #[must_use]
     pub fn has_steady_state(&self) -> bool {
-        !matches!(self.direction, Direction::Tage(_))
+        !matches!(self.direction, Direction::PathHistory(_) | Direction::Tage(_))
     }
 
     /// Keeps it in `to`, as a clone.

@@ -16,7 +16,7 @@ fn unit(direction: DirectionParams) -> BranchPredictor {
     BranchPredictor::new(&BranchPredictorParams { direction, ..Default::default() }, "bp").expect("valid")
 }
 
-fn all() -> [(&'static str, BranchPredictor); 7] {
+fn all() -> [(&'static str, BranchPredictor); 8] {
     let mut speculative = LtageParams::default();
     speculative.loop_predictor.use_speculation = true;
     [
@@ -24,6 +24,7 @@ fn all() -> [(&'static str, BranchPredictor); 7] {
         ("tournament", unit(DirectionParams::Tournament(TournamentParams::default()))),
         ("bimode", unit(DirectionParams::BiMode(BiModeParams::default()))),
         ("gshare", unit(DirectionParams::Gshare(GshareParams::default()))),
+        ("path history", unit(DirectionParams::PathHistory(PathHistoryParams::default()))),
         ("tage", unit(DirectionParams::Tage(TageParams::default()))),
         ("ltage", unit(DirectionParams::Ltage(LtageParams::default()))),
         ("ltage, speculative", unit(DirectionParams::Ltage(speculative))),
@@ -54,8 +55,18 @@ impl Runner {
     fn cond(&mut self, pc: u64, taken: bool) -> bool {
         self.branch(pc, BranchKind::Cond, taken, pc - 0x100)
     }
+    /// Of one branch; where it is not taken, a jump leads back to it.
     fn misses(&mut self, n: usize, mut outcome: impl FnMut(usize) -> bool) -> usize {
-        (0..n).filter(|i| self.cond(PC, outcome(*i))).count()
+        (0..n)
+            .filter(|i| {
+                let taken = outcome(*i);
+                let wrong = self.cond(PC, taken);
+                if !taken {
+                    self.branch(PC + 0x40, BranchKind::Jump, true, PC);
+                }
+                wrong
+            })
+            .count()
     }
 }
 
@@ -71,12 +82,13 @@ fn a_loop_costs_its_exit_until_the_history_covers_it() {
             _ => assert!(later == 0, "{name}: {later} after {warm}"),
         }
     }
-    // Of 40 iterations: only TAGE's histories reach; the others miss each exit, nothing else.
+    // Of 40 iterations: only the histories of TAGE and of the path reach; the others miss each exit, nothing else.
     for (name, bp) in all() {
         let mut r = Runner::new(bp);
         r.misses(4000, |i| i % 40 != 39);
         let later = r.misses(4000, |i| i % 40 != 39);
-        let expected = if name.contains("tage") { 0..=0 } else { 100..=110 };
+        let reaches = name.contains("tage") || name == "path history";
+        let expected = if reaches { 0..=0 } else { 100..=110 };
         assert!(expected.contains(&later), "{name}: {later}");
     }
 }
@@ -89,6 +101,39 @@ fn a_loop_longer_than_any_history_is_the_loop_predictors() {
         let later = r.misses(20_000, |i| i % 1000 != 999);
         assert_eq!(later, if name.contains("ltage") { 0 } else { 20 }, "{name}");
     }
+}
+
+#[test]
+fn a_path_history_learns_a_call_that_is_repeated_at_once() {
+    // Two loops of each count in a call, behind branches that differ from call to call for a while.
+    for iterations in 1..=64 {
+        let mut r = Runner::new(unit(DirectionParams::PathHistory(PathHistoryParams::default())));
+        let mut coin = coin();
+        for _ in 0..100 {
+            r.cond(PC + 0x200, coin());
+        }
+        let mut call = || {
+            let first = r.misses(iterations, |i| i + 1 < iterations);
+            let jump = r.branch(PC + 0x80, BranchKind::Jump, true, PC);
+            let second = r.misses(iterations + 3, |i| i < iterations + 2);
+            first + usize::from(jump) + second
+        };
+        // Until the longest history holds nothing but calls, then once more.
+        let calls = 194 / (2 * iterations + 4) + 8;
+        let learning: usize = (0..calls).map(|_| call()).sum();
+        let later: usize = (0..10).map(|_| call()).sum();
+        assert_eq!(later, 0, "{iterations} iterations, {learning} before");
+    }
+}
+
+#[test]
+fn paths_of_rising_lengths_are_needed() {
+    let errors = [vec![], vec![4, 4], vec![9, 3], vec![0, 3], vec![1; 9]].map(|history_lengths| {
+        let p = PathHistoryParams { history_lengths, ..PathHistoryParams::default() };
+        let p = BranchPredictorParams { direction: DirectionParams::PathHistory(p), ..Default::default() };
+        BranchPredictor::new(&p, "bp").expect_err("refused").to_string()
+    });
+    assert!(errors.iter().all(|e| e.contains("bp.historyLengths")), "{errors:?}");
 }
 
 #[test]
