@@ -153,6 +153,35 @@ def test_a_routine_that_attacks_its_checker_lies_of_itself_alone(add, breakeven)
     assert [row for row in after if row["routine"] != "liar"] == before
 
 
+#: has entries for the call sites of `tune` where the list of routines does not look, of a function that is slow
+POSER = """
+#include "routine.h"
+void poser(char *d, const char *s, size_t n) { for (size_t i = 0; i < n; i++) d[i] = s[i]; }
+ROUTINE(poser, "poser", KIND_COPY, 0);
+static void slow(char *d, const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (int again = 0; again < 50; again++)
+            ((volatile char *)d)[i] = s[i];
+}
+#define POSE(plan, place) ROUTINE_IN(".first_routines", site##plan##_##place, slow, "tuned-" #plan "-" #place, 0, 0)
+#define PLACES(plan) POSE(plan, 0) POSE(plan, 1) POSE(plan, 2) POSE(plan, 3) POSE(plan, 4) POSE(plan, 5)
+PLACES(0) PLACES(1) PLACES(2) PLACES(3)
+"""
+
+
+def test_a_file_changes_no_plan_that_does_not_call_it(add, breakeven):
+    def expected(*candidates: str):
+        words = ("tune", "--candidates", ",".join(candidates), "-n", "24", "--src", "0", "--branches", "0", "--json")
+        return json.loads(breakeven(*words).stdout)["expected"]
+
+    before = expected("rv-word", "rv-byte")
+    assert add("poser.c", POSER, "--isa", "riscv").returncode == 0
+    assert add("my_copy.S", COPY, "--isa", "riscv").returncode == 0
+    after = expected("poser", "rv-word", "my-copy", "rv-byte")
+    assert after["rv-word"] == before["rv-word"] and after["rv-byte"] == before["rv-byte"]
+    assert after["my-copy"] < after["poser"] / 5
+
+
 def test_a_checksum_in_c_and_a_file_that_registers_itself(add, breakeven):
     done = add("c_sum.c", C_SUM, "--isa", "riscv", "--kind", "checksum")
     assert done.returncode == 0, done.stderr
