@@ -22,6 +22,7 @@ from pathlib import Path
 
 from breakeven.engines.embedded import routines_in
 from breakeven.errors import UserError
+from breakeven.files import landlock, sandbox
 from breakeven.files.binaries import guest_elf
 from breakeven.files.data import find_data
 from breakeven.machine.presets import find_machine
@@ -152,6 +153,13 @@ class Gem5Engine(Engine):
         check_known(self.routines(machine), routines, machine)
         self._check_build(machine)
 
+    def _check_kernel(self) -> None:
+        if self.elf is not None and not landlock.version():
+            raise UserError(
+                f"--engine gem5 runs breakeven's guest alone here: gem5 writes any file that another one ({self.elf}) "
+                "names, and this kernel has no Landlock to hold it (Linux 5.13)"
+            )
+
     def _check_build(self, machine: MachineSpec) -> None:
         isa = resolve(machine, unread=True).isa
         if self._build.get(_BUILT[isa], "True") not in ("True", "1", "y"):
@@ -169,6 +177,7 @@ class Gem5Engine(Engine):
         return routines_in(resolve(machine, unread=True), self.elf)
 
     def open(self, machine: MachineSpec) -> Gem5Session:
+        self._check_kernel()
         self._check_build(machine)
         return Gem5Session(self, machine)
 
@@ -196,7 +205,7 @@ class Gem5Engine(Engine):
             command += ["--points", str(asked)]
             command += [word for setting in machine.settings for word in ("--set", setting)]
             command += ["--guest", str(self.elf.resolve())] if self.elf else []
-            status, out, error = self._wait_for(command)
+            status, out, error = self._wait_for(command, folder)
             # With a wrong output the script ends with 1; the result says so.
             result = folder / "results.bin"
             row = result.read_bytes() if result.is_file() else b""
@@ -207,11 +216,17 @@ class Gem5Engine(Engine):
         self._tell(error)
         return row
 
-    def _wait_for(self, command: list[str]) -> tuple[int, str, str]:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            errors="replace",
-        )  # fmt: skip
+    def _wait_for(self, command: list[str], folder: Path) -> tuple[int, str, str]:
+        def popen() -> subprocess.Popen[str]:
+            if self.elf is not None:
+                # The guest may be somebody else's, and gem5 writes whatever file a guest's `writefile` names.
+                landlock.restrict([Path("/")], [folder, Path(os.devnull)])
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                errors="replace",
+            )  # fmt: skip
+
+        process = sandbox.started(popen)
         self._running.add(process)
         try:
             out, error = process.communicate()
