@@ -203,6 +203,14 @@ def test_a_wrong_copy_is_refused(add, name):
     assert user_files("riscv") == []
 
 
+def test_one_that_returns_at_the_sizes_of_the_contract_alone(add, monkeypatch):
+    monkeypatch.setattr("breakeven.routine.contract._BYTE", 15)
+    body = "for (size_t i = 0; i < n; i++) d[i] = s[i]; while (n == 300000) *(volatile char *)d;"
+    done = add("endless.c", f"{C_HEAD.replace('wrong', 'endless')}{body}\n}}\n", "--isa", "riscv")
+    assert done.returncode == 1 and "endless does not return at one of the sizes from" in done.stderr
+    assert user_files("riscv") == []
+
+
 def test_a_wrong_sum_and_a_lost_register(add):
     done = add("c_sum.c", C_SUM.replace("p[i] <<", "(p[i] + (n == 40)) <<"), "--isa", "riscv", "--kind", "checksum")
     assert "c-sum is wrong at size 40, source offset 0" in done.stderr and "must return" in done.stderr
