@@ -20,10 +20,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from functools import cached_property
 from pathlib import Path
 
-from breakeven.engines.embedded import routines_in
+from breakeven.engines.embedded import Program
 from breakeven.errors import UserError
 from breakeven.files import landlock, sandbox
-from breakeven.files.binaries import guest_elf
 from breakeven.files.data import find_data
 from breakeven.machine.presets import find_machine
 from breakeven.machine.resolve import resolve
@@ -142,7 +141,7 @@ class Gem5Engine(Engine):
     """A gem5 on this host. `elf`: a guest other than breakeven's own."""
 
     def __init__(self, elf: Path | None = None) -> None:
-        self.elf = elf
+        self._program = Program(elf)
         self._gem5 = find_gem5()
         self._running: set[subprocess.Popen[str]] = set()
         self._told: set[str] = set()
@@ -154,9 +153,10 @@ class Gem5Engine(Engine):
         self._check_build(machine)
 
     def _check_kernel(self) -> None:
-        if self.elf is not None and not landlock.version():
+        other = self._program.elf
+        if other is not None and not landlock.version():
             raise UserError(
-                f"--engine gem5 runs breakeven's guest alone here: gem5 writes any file that another one ({self.elf}) "
+                f"--engine gem5 runs breakeven's guest alone here: gem5 writes any file that another one ({other}) "
                 "names, and this kernel has no Landlock to hold it (Linux 5.13)"
             )
 
@@ -170,11 +170,11 @@ class Gem5Engine(Engine):
 
     def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
         resolved = resolve(machine, unread=True)
-        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf)).hexdigest()
+        guest = hashlib.sha256(self._program.of(resolved.isa)).hexdigest()
         return Identity(self._fingerprint, resolved.hash, guest), resolved.text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
-        return routines_in(resolve(machine, unread=True), self.elf)
+        return self._program.routines(resolve(machine, unread=True))
 
     def open(self, machine: MachineSpec) -> Gem5Session:
         self._check_kernel()
@@ -204,7 +204,9 @@ class Gem5Engine(Engine):
             command = [self._gem5, "--outdir", name, str(script), str(find_machine(machine.name).resolve())]
             command += ["--points", str(asked)]
             command += [word for setting in machine.settings for word in ("--set", setting)]
-            command += ["--guest", str(self.elf.resolve())] if self.elf else []
+            guest = folder / "guest.elf"
+            guest.write_bytes(self._program.of(resolve(machine, unread=True).isa))
+            command += ["--guest", str(guest)]
             status, out, error = self._wait_for(command, folder)
             # With a wrong output the script ends with 1; the result says so.
             result = folder / "results.bin"
@@ -218,7 +220,7 @@ class Gem5Engine(Engine):
 
     def _wait_for(self, command: list[str], folder: Path) -> tuple[int, str, str]:
         def popen() -> subprocess.Popen[str]:
-            if self.elf is not None:
+            if self._program.elf is not None:
                 # The guest may be somebody else's, and gem5 writes whatever file a guest's `writefile` names.
                 landlock.restrict([Path("/")], [folder, Path(os.devnull)])
             return subprocess.Popen(

@@ -8,7 +8,11 @@ import shutil
 
 import pytest
 
+from breakeven.engines.open import open_engine
 from breakeven.files.data import find_data
+from breakeven.points import Point, pack
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.measurements import REPETITIONS
 from breakeven.routine.registry import user_files
 
 pytestmark = pytest.mark.slow
@@ -180,6 +184,27 @@ def test_a_file_changes_no_plan_that_does_not_call_it(add, breakeven):
     after = expected("poser", "rv-word", "my-copy", "rv-byte")
     assert after["rv-word"] == before["rv-word"] and after["rv-byte"] == before["rv-byte"]
     assert after["my-copy"] < after["poser"] / 5
+
+
+def test_a_file_that_is_added_again_meanwhile_changes_no_kept_point(add, breakeven, tmp_path):
+    def cycles(size: int, *more: str):
+        return json.loads(breakeven("run", "my-copy", "--size", str(size), "--json", *more).stdout)["cycles_median"]
+
+    def run(session, size: int) -> None:
+        session.run(pack([Point("my-copy", size, repetitions=REPETITIONS)]), 1)
+
+    store = tmp_path / "points.sqlite"
+    assert add("my_copy.S", COPY, "--isa", "riscv").returncode == 0
+    with open_engine(None, store, False) as engine:
+        run(engine.open(MachineSpec("u74")), 64)
+    with open_engine(None, store, False) as engine:
+        session = engine.open(MachineSpec("u74"))
+        run(session, 64)  # the store has it: no guest is booted
+        assert add("my_copy.S", COPY.replace("1:", "1:" + " div t1, t0, t0\n" * 9), "--isa", "riscv").returncode == 0
+        run(session, 100)
+    slow = cycles(100, "--store", str(store))
+    assert add("my_copy.S", COPY, "--isa", "riscv").returncode == 0
+    assert cycles(100, "--store", str(store)) == cycles(100, "--no-store") < slow / 2
 
 
 def test_a_checksum_in_c_and_a_file_that_registers_itself(add, breakeven):
