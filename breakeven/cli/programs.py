@@ -28,6 +28,8 @@ from breakeven.m5.command_line import OPTIONS
 from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
 
+#: how the engine calls the end by `--max-seconds`
+TIME_LIMIT = "host time limit reached"
 #: bytes of standard input that a program is given
 MOST_INPUT = 256 << 20
 
@@ -157,8 +159,12 @@ def _run(guest: Any, max_insts: int, max_cycles: int, max_seconds: float) -> dic
             end: dict[str, Any] = guest.run(
                 max_insts=max_insts, max_cycles=max_cycles, max_seconds=max(left, 1e-9) if max_seconds else 0.0
             )
-            if end["cause"] not in ("workbegin", "workend"):
-                return end
+            if end["cause"] in ("workbegin", "workend"):
+                # Work items may follow one another so closely that no run lasts until its limit is looked at.
+                if not max_seconds or left > 0:
+                    continue
+                end |= {"cause": TIME_LIMIT, "code": 0}
+            return {**end, "host_seconds": monotonic() - start}
     except KeyboardInterrupt:
         insts, cycles, ticks = guest.progress()
         return {

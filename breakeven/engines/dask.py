@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.errors import UserError
-from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.files.binaries import load_engine
 from breakeven.machine.resolve import resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES
 from breakeven.points.engine import Engine, Progress, Results, Routine
@@ -59,11 +59,11 @@ class DaskSession:
 
     def __init__(self, machine: MachineSpec, engine: DaskEngine) -> None:
         self.machine = machine
-        self.machine_hash = engine.machine_hash(machine)
         self._engine = engine
         resolved = resolve(machine)
+        self.machine_hash = resolved.hash
         self._description = resolved.text
-        self._program = guest_elf(resolved.isa, engine.elf)
+        self._program = engine.program.of(resolved.isa)
 
     def routines(self) -> list[Routine]:
         return self._engine.routines(self.machine)
@@ -96,8 +96,8 @@ class DaskEngine(Engine):
     """The workers of the dask scheduler at `address`. `elf`: a guest of the user's own."""
 
     def __init__(self, address: str, elf: Path | None = None) -> None:
-        self.elf = elf
         self._local = EmbeddedEngine(elf)
+        self.program = self._local.program
         self._client = _connect(address)
         self._address = address
 

@@ -25,23 +25,41 @@ if TYPE_CHECKING:
     from breakeven.points.engine import Identity
 
 
+class Program:
+    """The guest of an engine: `elf`, or breakeven's. It stays what it was when it was first read: a result is kept by
+    its hash, and `add` may put another file there meanwhile."""
+
+    def __init__(self, elf: Path | None = None) -> None:
+        self.elf = elf
+        self._read: dict[str, bytes] = {}
+
+    def of(self, isa: str) -> bytes:
+        """The ELF for an instruction set."""
+        if isa not in self._read:
+            self._read[isa] = guest_elf(isa, self.elf)
+        return self._read[isa]
+
+    def routines(self, machine: Machine) -> list[Routine]:
+        """The routines that it has for a machine, with what the machine lacks for each."""
+        return _routines_on(machine.description, self.of(machine.isa))
+
+
 class EmbeddedSession:
     """A session on the simulator inside this process."""
 
     def __init__(
-        self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None,
-        detailed: bool = False,
-    ) -> None:  # fmt: skip
+        self, machine: MachineSpec, program: Program, watch: Callable[[], None] | None, detailed: bool
+    ) -> None:
         engine = load_engine()
         resolved = resolve(machine)
         self.machine = machine
         self.machine_hash = resolved.hash
-        program = guest_elf(resolved.isa, elf)
-        if elf is None:
+        code = program.of(resolved.isa)
+        if program.elf is None:
             _check_memory(resolved)
-        self._routines = _routines_on(resolved.description, program)
+        self._routines = _routines_on(resolved.description, code)
         self._watch = watch
-        self._sweep = engine.Sweep(resolved.text, program, watch, detailed_everything=detailed)
+        self._sweep = engine.Sweep(resolved.text, code, watch, detailed_everything=detailed)
 
     def routines(self) -> list[Routine]:
         return self._routines
@@ -73,7 +91,7 @@ class EmbeddedEngine(Engine):
     def __init__(
         self, elf: Path | None = None, watch: Callable[[], None] | None = None, detailed: bool = False
     ) -> None:
-        self.elf = elf
+        self.program = Program(elf)
         self._watch = watch
         self._detailed = detailed
 
@@ -90,17 +108,17 @@ class EmbeddedEngine(Engine):
 
     def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
         resolved = resolve(machine)
-        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf))
+        guest = hashlib.sha256(self.program.of(resolved.isa))
         if self._detailed:
             # Other numbers than without, of the same engine, machine and guest.
             guest.update(b"detailed")
         return Identity(load_engine().fingerprint, resolved.hash, guest.hexdigest()), resolved.text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
-        return routines_in(resolve(machine), self.elf)
+        return self.program.routines(resolve(machine))
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
-        return EmbeddedSession(machine, self.elf, self._watch, self._detailed)
+        return EmbeddedSession(machine, self.program, self._watch, self._detailed)
 
 
 #: bytes of memory that breakeven's guests lay their buffers out in (docs/guests.md)
@@ -117,8 +135,3 @@ def _check_memory(machine: Machine) -> None:
                     f"the machine has {size / (1 << 20):g} MiB of memory, and the guests need {GUEST_MEMORY >> 20}: "
                     f'say board_range("{GUEST_MEMORY >> 20}MiB")'
                 )
-
-
-def routines_in(machine: Machine, elf: Path | None = None) -> list[Routine]:
-    """The routines of the guest for a machine (`elf`: of that guest), with what the machine lacks for each."""
-    return _routines_on(machine.description, guest_elf(machine.isa, elf))

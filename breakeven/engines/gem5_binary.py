@@ -20,9 +20,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from functools import cached_property
 from pathlib import Path
 
-from breakeven.engines.embedded import routines_in
+from breakeven.engines.embedded import Program
 from breakeven.errors import UserError
-from breakeven.files.binaries import guest_elf
+from breakeven.files import landlock, sandbox
 from breakeven.files.data import find_data
 from breakeven.machine.presets import find_machine
 from breakeven.machine.resolve import resolve
@@ -141,7 +141,7 @@ class Gem5Engine(Engine):
     """A gem5 on this host. `elf`: a guest other than breakeven's own."""
 
     def __init__(self, elf: Path | None = None) -> None:
-        self.elf = elf
+        self._program = Program(elf)
         self._gem5 = find_gem5()
         self._running: set[subprocess.Popen[str]] = set()
         self._told: set[str] = set()
@@ -151,6 +151,14 @@ class Gem5Engine(Engine):
         values itself."""
         check_known(self.routines(machine), routines, machine)
         self._check_build(machine)
+
+    def _check_kernel(self) -> None:
+        other = self._program.elf
+        if other is not None and not landlock.version():
+            raise UserError(
+                f"--engine gem5 runs breakeven's guest alone here: gem5 writes any file that another one ({other}) "
+                "names, and this kernel has no Landlock to hold it (Linux 5.13)"
+            )
 
     def _check_build(self, machine: MachineSpec) -> None:
         isa = resolve(machine, unread=True).isa
@@ -162,13 +170,14 @@ class Gem5Engine(Engine):
 
     def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
         resolved = resolve(machine, unread=True)
-        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf)).hexdigest()
+        guest = hashlib.sha256(self._program.of(resolved.isa)).hexdigest()
         return Identity(self._fingerprint, resolved.hash, guest), resolved.text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
-        return routines_in(resolve(machine, unread=True), self.elf)
+        return self._program.routines(resolve(machine, unread=True))
 
     def open(self, machine: MachineSpec) -> Gem5Session:
+        self._check_kernel()
         self._check_build(machine)
         return Gem5Session(self, machine)
 
@@ -195,8 +204,10 @@ class Gem5Engine(Engine):
             command = [self._gem5, "--outdir", name, str(script), str(find_machine(machine.name).resolve())]
             command += ["--points", str(asked)]
             command += [word for setting in machine.settings for word in ("--set", setting)]
-            command += ["--guest", str(self.elf.resolve())] if self.elf else []
-            status, out, error = self._wait_for(command)
+            guest = folder / "guest.elf"
+            guest.write_bytes(self._program.of(resolve(machine, unread=True).isa))
+            command += ["--guest", str(guest)]
+            status, out, error = self._wait_for(command, folder)
             # With a wrong output the script ends with 1; the result says so.
             result = folder / "results.bin"
             row = result.read_bytes() if result.is_file() else b""
@@ -207,11 +218,17 @@ class Gem5Engine(Engine):
         self._tell(error)
         return row
 
-    def _wait_for(self, command: list[str]) -> tuple[int, str, str]:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            errors="replace",
-        )  # fmt: skip
+    def _wait_for(self, command: list[str], folder: Path) -> tuple[int, str, str]:
+        def popen() -> subprocess.Popen[str]:
+            if self._program.elf is not None:
+                # The guest may be somebody else's, and gem5 writes whatever file a guest's `writefile` names.
+                landlock.restrict([Path("/")], [folder, Path(os.devnull)])
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                errors="replace",
+            )  # fmt: skip
+
+        process = sandbox.started(popen)
         self._running.add(process)
         try:
             out, error = process.communicate()

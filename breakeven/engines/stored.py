@@ -79,7 +79,10 @@ class StoredSession:
     @property
     def _session(self) -> Session:
         if self._inner is None:
-            self._inner = self._engine.open(self.machine)
+            session = self._engine.open(self.machine)
+            if session.machine_hash != self.machine_hash:
+                raise UserError(f"{self.machine} is another machine than it was: its file was changed; run it again")
+            self._inner = session
         return self._inner
 
     def routines(self) -> list[Routine]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import secrets
 import socket
+import string
 import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from breakeven.errors import UserError
 from breakeven.explorer.process import first_worker
@@ -71,7 +73,9 @@ def serve(
     with terminable(), tempfile.TemporaryDirectory(prefix="breakeven-") as folder:  # private to this user
         try:
             port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
-            address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
+            # A link of somebody else's may hold what steers a terminal.
+            view = quote(link or to_fragment(state), safe=string.punctuation)
+            address = f"http://127.0.0.1:{port}/?token={token}#{view}"
             print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
             if browser:
                 # It starts, and waits at the socket, while the server's libraries are loaded.

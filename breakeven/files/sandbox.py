@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, AnyStr, Generic, NamedTuple
 
 from breakeven.files import landlock
 
@@ -93,7 +93,8 @@ def run(
                 pass_fds=files,
             )  # fmt: skip
 
-        process = _started(popen)
+        process = started(popen)
+        _running.add(process)
         try:
             if not _wait(process, limits.seconds):
                 raise TimedOut
@@ -109,24 +110,24 @@ def _limited(limits: Limits) -> str:
     return "\n".join([*lines, 'exec "$@"'])
 
 
-class _Starter(threading.Thread):
+class _Starter(threading.Thread, Generic[AnyStr]):
     """Restricts itself, starts the process, and is over: this process stays as it is, a child inherits."""
 
-    def __init__(self, popen: Callable[[], subprocess.Popen[bytes]]) -> None:
+    def __init__(self, popen: Callable[[], subprocess.Popen[AnyStr]]) -> None:
         super().__init__(daemon=True)
-        self._popen = popen
-        self.process: subprocess.Popen[bytes] | None = None
+        self._popen: Callable[[], subprocess.Popen[AnyStr]] = popen
+        self.process: subprocess.Popen[AnyStr] | None = None
         self.error: BaseException | None = None
 
     def run(self) -> None:
         try:
             self.process = self._popen()
-            _running.add(self.process)
         except BaseException as error:
             self.error = error
 
 
-def _started(popen: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+def started(popen: Callable[[], subprocess.Popen[AnyStr]]) -> subprocess.Popen[AnyStr]:
+    """The process that `popen` starts, restricted as `popen` restricts its thread; this one stays as it is."""
     starter = _Starter(popen)
     starter.start()
     try:
@@ -164,7 +165,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> bool:
         os.close(handle)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[Any]) -> None:
     """Ends a process with its children, if it runs."""
     if process.poll() is None:
         try:

@@ -39,6 +39,8 @@ MACHINES = {"riscv": "atomic", "x86": "x86_atomic"}
 SETTINGS = {"riscv": (), "x86": ("cpu.isa.enable_avx512=true",)}
 _PATTERN = 0xA5
 INVALID_OPCODE = "invalid opcode"
+#: how a guest ends whose routine does not return
+NO_RETURN = "max instruction count"
 #: traps by cause (RISC-V) and by vector (x86)
 _TRAPS = {
     "riscv": {
@@ -176,7 +178,7 @@ def _check_chunk(isa: str, elf: bytes, chunk: list[Point]) -> None:
         for point in chunk[len(results) :]:
             _check_chunk(isa, elf, [point])
         raise UserError(f"{chunk[0].routine}: the guest ended ({cause}) and no single point does so")
-    what = "does not return" if cause == "max instruction count" else "ends the guest (does it keep the stack?)"
+    what = "does not return" if cause == NO_RETURN else "ends the guest (does it keep the stack?)"
     raise UserError(f"{chunk[0].routine} {what} at {_where(chunk[0])}")
 
 
@@ -185,8 +187,13 @@ def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
 
     text = resolve(checking_machine(isa)).text
     guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
-    end = guest.run(max_insts=_BOOT + sum(_POINT + _BYTE * min(p.size, MAX_SIZE) for p in chunk))
+    end = guest.run(max_insts=most_instructions(chunk))
     return unpack_results(guest.outputs().get("results.bin", b"")), str(end["cause"])
+
+
+def most_instructions(points: Iterable[Point]) -> int:
+    """What a guest may take for points: of more, its routine does not return."""
+    return _BOOT + sum(_POINT + _BYTE * min(p.size, MAX_SIZE) for p in points)
 
 
 def _where(point: Point) -> str:

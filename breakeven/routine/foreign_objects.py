@@ -13,8 +13,8 @@ from hashlib import sha256
 
 from breakeven.errors import UserError
 
-#: bytes that are loaded of an object, all together: a guest has 4 MiB for everything; SHF_ALLOC
-_LARGEST, _LOADED = 64 << 20, 2
+#: bytes that a guest has for everything: nothing larger can be taken; SHF_ALLOC or SHF_EXECINSTR
+GUEST_BYTES, _LOADED = 4 << 20, 2 | 4
 #: sections that compilers leave for link-time optimization: a linker's plugin would run what they ask for
 _FOR_PLUGINS = re.compile(r"\.gnu\.(offload_|debug)?lto_.*|\.llvm\.?(lto|bc|bitcode|cmd).*")
 #: a name that is text anywhere, and its characters at most
@@ -36,15 +36,17 @@ def plain_name(name: str) -> str:
     return name if is_plain(name) else f"odd_{sha256(name.encode(errors='replace')).hexdigest()[:20]}"
 
 
-def check_sections(sections: Iterable[tuple[str, int, int, int, int, int]], where: str) -> None:
-    """Raises `UserError` for a section (a row of `elf_contents`) that no tool may see."""
+def check_sections(sections: Iterable[tuple[str, int, int, int, int, int]], where: str) -> int:
+    """How many bytes of a guest the sections (rows of `elf_contents`) take; raises `UserError` for one that no tool may
+    see."""
     total = 0
     for name, kind, flags, _, _, size in sections:
         if _FOR_PLUGINS.fullmatch(name):
             raise UserError(f"{where} holds code for link-time optimization ({name[:40]}): compile it without -flto")
         total += size if flags & _LOADED or kind == _NOBITS else 0
-        if total > _LARGEST:
+        if total > GUEST_BYTES:
             raise UserError(f"{where}: its section {name[:40]!r} has {size} bytes, and a guest 4 MiB for everything")
+    return total
 
 
 def with_plain_names(data: bytes, where: str) -> bytes:
@@ -66,9 +68,10 @@ def _renamed(data: bytes) -> bytes:
         raise ValueError
     headers = [_SECTION_HEADER.unpack_from(data, table + i * size) for i in range(count)]
     out = bytearray(data)
-    for _, kind, _, _, offset, length, names, *_ in headers:
-        if kind != _SYMTAB:
-            continue
+    tables = [header for header in headers if header[1] == _SYMTAB]
+    if len(tables) > 1:  # linkers ignore the others, and nobody has looked at the names there
+        raise ValueError
+    for _, _, _, _, offset, length, names, *_ in tables:
         _, _, _, _, strings_at, strings_size, *_ = headers[names]
         strings = data[strings_at : strings_at + strings_size]
         added = bytearray()

@@ -79,6 +79,8 @@ class Object:
 
     name: str
     data: bytes
+    #: bytes of a guest that it takes, once its tables have been read
+    loaded: int = 0
     #: contents of sections that were asked for; a copy for each question would be quadratic
     _bytes: dict[int, bytes] = field(default_factory=dict)
 
@@ -87,7 +89,7 @@ class Object:
         found = elf_contents(self.data, self.name)
         if found["kind"] != "object":
             raise UserError(f"{self.name} is linked ({found['kind']}): an object file, an archive or a shared library")
-        check_sections(found["sections"], self.name)
+        self.loaded = check_sections(found["sections"], self.name)
         return found
 
     @property

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from breakeven.errors import UserError, near
 from breakeven.files.binaries import load_engine
-from breakeven.routine.foreign_objects import plain_name, with_plain_names
+from breakeven.routine.foreign_objects import GUEST_BYTES, plain_name, with_plain_names
 from breakeven.routine.object_files import (
     IFUNC,
     NOBITS,
@@ -62,6 +62,8 @@ class _Reach:
     #: symbols that have no definition, with who needs them; variables without a value
     missing: dict[str, str] = field(default_factory=dict)
     unset: dict[str, str] = field(default_factory=dict)
+    #: bytes of all that
+    held: int = 0
     _seen: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     _whole: set[tuple[int, int]] = field(default_factory=set)
 
@@ -168,6 +170,7 @@ class _Reach:
             definition.section, definition.value, definition.value + definition.size
         ):
             start = definition.value
+            self._make_room(definition.size, f"{other.name}: its variable {name[:40]!r}")
             self.values[name] = other.bytes_of(definition.section)[start : start + definition.size]
         else:
             self._take(other)
@@ -177,7 +180,14 @@ class _Reach:
         if obj.isa != self.isa:
             raise UserError(f"{obj.name} is for {obj.isa}, not for {self.isa}")
         if obj not in self.objects:
+            self._make_room(obj.loaded, obj.name)
             self.objects.append(obj)
+
+    def _make_room(self, size: int, what: str) -> None:
+        """Counts bytes that a guest is to hold; raises `UserError` where it has no room for them."""
+        self.held += size
+        if self.held > GUEST_BYTES:
+            raise UserError(f"{what} and what else the function reaches have {self.held} bytes, and a guest 4 MiB")
 
     def check(self) -> None:
         """Raises for what has no definition or no value, or a value for nothing."""

@@ -21,7 +21,7 @@ from breakeven.errors import UserError
 from breakeven.files.data import find_data
 from breakeven.routine.build import KINDS, Registered, compile_text, link, registered
 from breakeven.routine.recipe import Recipe, load_recipe
-from breakeven.routine.registry import check_harness, user_file_by_routine
+from breakeven.routine.registry import UserRoutineFile, check_harness, user_file_by_routine
 from breakeven.tuning.plan_search import Tuned
 from breakeven.tuning.plans import RULES, Plan, Segment
 
@@ -51,7 +51,7 @@ def kind_of(candidates: Sequence[Registered]) -> str:
 
 
 def installed_candidates(isa: str, names: Sequence[str]) -> list[Registered]:
-    """The candidates of an installed wheel, where nothing can be linked: without symbols."""
+    """The candidates as the guests that there are have them."""
     own = user_file_by_routine(isa)
     ours = registered(find_data("guests", f"{isa}.elf"))
     return [registered(own[name].guest)[name] if name in own else ours[name] for name in names]
@@ -74,21 +74,26 @@ class Dispatchers:
         self._recipe: Recipe = recipe
         self._folder = folder
         own = user_file_by_routine(isa)
-        files = {own[name].folder: own[name] for name in candidates if name in own}
-        for file in files.values():
+        #: the user's file of each candidate that has one
+        self._files = {name: own[name] for name in candidates if name in own}
+        for file in dict.fromkeys(self._files.values()):
             check_harness(file)
-        self._objects = [recipe.root / path for path in recipe.routines]
-        self._objects += [path for file in files.values() for path in file.objects]
         folder.joinpath("routines").mkdir()
-        plain = folder / "plain.elf"
-        link(recipe, "guest", self._objects, plain)
-        known = registered(plain)
-        self.candidates = [known[name] for name in candidates]
+        self.candidates = installed_candidates(isa, candidates)
         #: the kind of them all
         self.kind = kind_of(self.candidates)
 
+    def files_of(self, plan: Plan) -> frozenset[UserRoutineFile]:
+        """The user's files whose routines a plan calls."""
+        called = (each.routine for each in (*plan.segments, *plan.otherwise))
+        return frozenset(self._files[name] for name in called if name in self._files)
+
     def guest(self, plans: Sequence[Plan]) -> tuple[Path, list[list[str]]]:
-        """A guest with call sites for each plan, and of each plan the names of those in its several places."""
+        """A guest with call sites for each plan, and of each plan the names of those in its several places.
+
+        It holds breakeven's routines, and of the user's files those whose routines the plans call: what else a file
+        brings could change what is measured of a plan without it.
+        """
         names = [[f"tuned-{number}-{place}" for place in range(PLACES)] for number in range(len(plans))]
         flags = 0
         for candidate in self.candidates:
@@ -114,7 +119,11 @@ class Dispatchers:
             more=("-fno-toplevel-reorder", "-fno-optimize-sibling-calls"),
         )  # fmt: skip
         elf = self._folder / "tuned.elf"
-        link(self._recipe, "guest", [*self._objects, out], elf, without=("-Wl,--no-relax",))
+        called = frozenset[UserRoutineFile]().union(*map(self.files_of, plans))
+        files = [file for file in dict.fromkeys(self._files.values()) if file in called]
+        objects = [self._recipe.root / path for path in self._recipe.routines]
+        objects += [path for file in files for path in file.objects]
+        link(self._recipe, "guest", [*objects, out], elf, without=("-Wl,--no-relax",))
         return elf, names
 
 

@@ -5,6 +5,7 @@ Each source gives parts: a tidy table with the machines it is of, and the comman
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
-from breakeven.files.reading import csv_rows
+from breakeven.files.reading import csv_rows, read_bounded
 from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
@@ -100,14 +101,16 @@ def read_table(path: Path) -> pd.DataFrame:
     if path.suffix not in FORMATS:
         raise UserError(f"cannot read {str(path)!r}: the name must end in {', '.join(FORMATS)}")
     try:
-        if path.suffix == ".csv":
-            # Names stay text: a routine may be called 123 or NA.
-            names = dict.fromkeys(_TEXTS, str)
-            table = pd.read_csv(path, low_memory=False, dtype=names, keep_default_na=False, na_values=[""])
-        elif path.suffix == ".json":
-            table = pd.read_json(path, orient="records", dtype=dict.fromkeys(_TEXTS, "str"))
-        else:
+        if path.suffix == ".parquet":
             table = _parquet(path)
+        else:
+            text = io.BytesIO(read_bounded(path))
+            # Names stay text: a routine may be called 123 or NA.
+            if path.suffix == ".csv":
+                names = dict.fromkeys(_TEXTS, str)
+                table = pd.read_csv(text, low_memory=False, dtype=names, keep_default_na=False, na_values=[""])
+            else:
+                table = pd.read_json(text, orient="records", dtype=dict.fromkeys(_TEXTS, "str"))
     except OSError as error:
         raise UserError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
     except ImportError:

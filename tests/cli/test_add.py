@@ -8,7 +8,11 @@ import shutil
 
 import pytest
 
+from breakeven.engines.open import open_engine
 from breakeven.files.data import find_data
+from breakeven.points import Point, pack
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.measurements import REPETITIONS
 from breakeven.routine.registry import user_files
 
 pytestmark = pytest.mark.slow
@@ -153,6 +157,56 @@ def test_a_routine_that_attacks_its_checker_lies_of_itself_alone(add, breakeven)
     assert [row for row in after if row["routine"] != "liar"] == before
 
 
+#: has entries for the call sites of `tune` where the list of routines does not look, of a function that is slow
+POSER = """
+#include "routine.h"
+void poser(char *d, const char *s, size_t n) { for (size_t i = 0; i < n; i++) d[i] = s[i]; }
+ROUTINE(poser, "poser", KIND_COPY, 0);
+static void slow(char *d, const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (int again = 0; again < 50; again++)
+            ((volatile char *)d)[i] = s[i];
+}
+#define POSE(plan, place) ROUTINE_IN(".first_routines", site##plan##_##place, slow, "tuned-" #plan "-" #place, 0, 0)
+#define PLACES(plan) POSE(plan, 0) POSE(plan, 1) POSE(plan, 2) POSE(plan, 3) POSE(plan, 4) POSE(plan, 5)
+PLACES(0) PLACES(1) PLACES(2) PLACES(3)
+"""
+
+
+def test_a_file_changes_no_plan_that_does_not_call_it(add, breakeven):
+    def expected(*candidates: str):
+        words = ("tune", "--candidates", ",".join(candidates), "-n", "24", "--src", "0", "--branches", "0", "--json")
+        return json.loads(breakeven(*words).stdout)["expected"]
+
+    before = expected("rv-word", "rv-byte")
+    assert add("poser.c", POSER, "--isa", "riscv").returncode == 0
+    assert add("my_copy.S", COPY, "--isa", "riscv").returncode == 0
+    after = expected("poser", "rv-word", "my-copy", "rv-byte")
+    assert after["rv-word"] == before["rv-word"] and after["rv-byte"] == before["rv-byte"]
+    assert after["my-copy"] < after["poser"] / 5
+
+
+def test_a_file_that_is_added_again_meanwhile_changes_no_kept_point(add, breakeven, tmp_path):
+    def cycles(size: int, *more: str):
+        return json.loads(breakeven("run", "my-copy", "--size", str(size), "--json", *more).stdout)["cycles_median"]
+
+    def run(session, size: int) -> None:
+        session.run(pack([Point("my-copy", size, repetitions=REPETITIONS)]), 1)
+
+    store = tmp_path / "points.sqlite"
+    assert add("my_copy.S", COPY, "--isa", "riscv").returncode == 0
+    with open_engine(None, store, False) as engine:
+        run(engine.open(MachineSpec("u74")), 64)
+    with open_engine(None, store, False) as engine:
+        session = engine.open(MachineSpec("u74"))
+        run(session, 64)  # the store has it: no guest is booted
+        assert add("my_copy.S", COPY.replace("1:", "1:" + " div t1, t0, t0\n" * 9), "--isa", "riscv").returncode == 0
+        run(session, 100)
+    slow = cycles(100, "--store", str(store))
+    assert add("my_copy.S", COPY, "--isa", "riscv").returncode == 0
+    assert cycles(100, "--store", str(store)) == cycles(100, "--no-store") < slow / 2
+
+
 def test_a_checksum_in_c_and_a_file_that_registers_itself(add, breakeven):
     done = add("c_sum.c", C_SUM, "--isa", "riscv", "--kind", "checksum")
     assert done.returncode == 0, done.stderr
@@ -171,6 +225,14 @@ def test_a_wrong_copy_is_refused(add, name):
     done = add("wrong.c", f"{C_HEAD}{body}\n}}\n", "--isa", "riscv")
     assert done.returncode == 1
     assert said in done.stderr, done.stderr
+    assert user_files("riscv") == []
+
+
+def test_one_that_returns_at_the_sizes_of_the_contract_alone(add, monkeypatch):
+    monkeypatch.setattr("breakeven.routine.contract._BYTE", 15)
+    body = "for (size_t i = 0; i < n; i++) d[i] = s[i]; while (n == 300000) *(volatile char *)d;"
+    done = add("endless.c", f"{C_HEAD.replace('wrong', 'endless')}{body}\n}}\n", "--isa", "riscv")
+    assert done.returncode == 1 and "endless does not return at one of the sizes from" in done.stderr
     assert user_files("riscv") == []
 
 

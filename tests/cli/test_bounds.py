@@ -129,6 +129,15 @@ def test_a_damaged_parquet_table_is_told(tmp_path: Path) -> None:
         read_table(path)
 
 
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_a_table_without_an_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """A folder that somebody has sent may hold a link to a device."""
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 1 << 20)
+    (tmp_path / f"t.{kind}").symlink_to("/dev/zero")
+    with pytest.raises(UserError, match="it has more than 1048576 bytes"):
+        read_table(tmp_path / f"t.{kind}")
+
+
 @pytest.mark.parametrize("data", [b"claim,verdict\n\xff,x\n", b"claim\n" + b"x" * 200_000])
 def test_a_report_with_damaged_verdicts_is_told(breakeven, tmp_path: Path, data: bytes) -> None:
     folder = tmp_path / "tsukamoto2021"

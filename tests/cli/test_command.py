@@ -210,6 +210,16 @@ def test_exec_exit_code_and_json(breakeven, tmp_path):
     assert "simInsts" in (tmp_path / "stats.txt").read_text()
 
 
+def test_work_items_do_not_put_a_time_limit_off(breakeven, tmp_path):
+    ops = "".join(f" .word ({op:#x} << 25) | 0x7b\n" for op in (0x5A, 0x5B))
+    (tmp_path / "storm.elf").write_bytes(asm.build(f"1: li a0, 0\n li a1, 0\n{ops} j 1b"))
+    words = ("exec", "storm.elf", "-m", "atomic", "--set", "exit_on_work_items=true", "--max-seconds", "0.5", "--json")
+    done = breakeven(*words)
+    end = json.loads(done.stdout)
+    assert done.returncode == end["exit_status"] == 124 and end["cause"] == "host time limit reached"
+    assert 0.5 <= end["host_seconds"] < 10, "the whole run's, not the last piece's"
+
+
 def test_single_run_imports_nothing_heavy(tmp_path):
     """What makes `breakeven run` slow is imports: those of a point that is simulated and kept, counted."""
     code = (

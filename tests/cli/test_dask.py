@@ -34,7 +34,8 @@ class Here(DaskEngine):
     """Its workers are this process, and the last chunk is done first."""
 
     def __init__(self, fingerprint: str) -> None:
-        self.elf, self._local, self._fingerprint = None, EmbeddedEngine(), fingerprint
+        self._local, self._fingerprint = EmbeddedEngine(), fingerprint
+        self.program = self._local.program
 
     def threads(self) -> int:
         return 2

@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -225,6 +226,34 @@ def test_many_sections_that_are_huge_together_are_refused(tmp_path, built):
     for source in (tmp_path / "f.S", assembled(tmp_path, "riscv", text, "f.o")):
         with pytest.raises(UserError, match=r"its section '\.bss\.\d+' has 50331648 bytes, and a guest 4 MiB"):
             built(source, "riscv", symbol="" if source.suffix == ".S" else "f")
+
+
+def test_what_a_function_reaches_together_must_fit_a_guest(tmp_path, built):
+    loads = "".join(f"    movb v{i}(%rip), %al\n" for i in range(9))
+    one = assembled(tmp_path, "x86", f"    .globl f\nf:\n{loads}    ret\n", "f.o")
+    names = "".join(f"    .globl v{i}\n    .size v{i}, 0x80000\nv{i}:\n" for i in range(9))
+    values = assembled(tmp_path, "x86", f"    .data\n{names}    .zero 0x80000\n", "v.o")
+    with pytest.raises(UserError, match=r"v\.o: its variable 'v7' and what else .* have \d+ bytes, and a guest 4 MiB"):
+        built(one, "x86", symbol="f", more=[values])
+    calls = assembled(tmp_path, "x86", "    .globl f\nf:\n    call g1\n    call g2\n    ret\n", "f.o")
+    code = '    .section .big, "ax", @nobits\n    .globl g{0}\ng{0}:\n    .skip 0x200001\n'
+    more = [assembled(tmp_path, "x86", code.format(i), f"g{i}.o") for i in (1, 2)]
+    with pytest.raises(UserError, match=r"g2\.o and what else the function reaches have \d+ bytes, and a guest 4 MiB"):
+        built(calls, "x86", symbol="f", more=more)
+
+
+def test_a_second_table_of_symbols_is_refused(tmp_path, built):
+    """The names of the first alone have been bounded when all are made plain."""
+    obj = compiled(tmp_path, "x86", COPY)
+    data = bytearray(obj.read_bytes())
+    (table,), (count,) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<H", data, 60)
+    rows = [bytes(data[table + 64 * i :][:64]) for i in range(count)]
+    rows.append(next(row for row in rows if row[4:8] == b"\2\0\0\0"))
+    struct.pack_into("<Q", data, 40, len(data))
+    struct.pack_into("<H", data, 60, len(rows))
+    obj.write_bytes(data + b"".join(rows))
+    with pytest.raises(UserError, match="its table of symbols is damaged"):
+        built(obj, "x86")
 
 
 def test_a_damaged_object_is_a_sentence(tmp_path, built):

@@ -9,6 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from breakeven.engines.gem5_binary import Gem5Engine
+from breakeven.errors import UserError
+from breakeven.files import landlock
+from breakeven.files.data import find_data
+from breakeven.points.machine_spec import MachineSpec
+
 #: takes gem5's arguments; logs its runs in a folder, and gives up on points whose size is named
 FAKE = """#!{python}
 import os, pathlib, struct, subprocess, sys
@@ -72,6 +78,36 @@ def test_a_point_that_fails_loses_no_other(gem5, breakeven):
     done = breakeven(*words, "-o", str(gem5.parent / "out.csv"), "--threads", "1")
     assert done.returncode == 1
     assert "gem5 gave up on rv-word, 77 bytes, on timing: fatal: not today (2 of 3 points are done)" in done.stderr
+
+
+#: writes outside of its folder, as a gem5 does for a guest that asks for it
+WRITES = """#!{python}
+import pathlib, subprocess, sys
+if sys.argv[-1].endswith("build.py"):
+    sys.exit(print("breakeven asks: 24.0.0.1"))
+status = subprocess.run([sys.executable, "-m", "breakeven", "gem5", *sys.argv[1:]]).returncode
+here = pathlib.Path(__file__).parent
+print(here.joinpath("secret").read_text())
+here.joinpath("written").write_text("by the guest")
+sys.exit(status)
+"""
+
+
+@pytest.mark.slow
+def test_another_guest_writes_no_file_through_a_gem5(gem5, breakeven, monkeypatch):
+    gem5.write_text(WRITES.format(python=sys.executable))
+    gem5.with_name("secret").write_text("")
+    written = gem5.with_name("written")
+    words = ("run", "rv-word", "-m", "timing", "--size", "8", "--engine", "gem5", "--no-store")
+    assert breakeven(*words).returncode == 0 and written.read_text() == "by the guest"
+    written.unlink()
+    other = ("--guest", str(find_data("guests", "riscv.elf")))
+    if landlock.version():
+        assert breakeven(*words, *other).returncode == 0 and not written.exists()
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    engine = Gem5Engine(find_data("guests", "riscv.elf"))
+    with pytest.raises(UserError, match="this kernel has no Landlock"):
+        engine.open(MachineSpec("timing"))
 
 
 def test_settings_that_only_a_gem5_reads(gem5, breakeven):

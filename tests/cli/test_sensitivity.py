@@ -228,6 +228,11 @@ class Storable:
     def identity(self, machine):
         return Identity("engine", str(machine), "guest"), "{}"
 
+    def open(self, machine):
+        session = self.inner.open(machine)
+        session.machine_hash = str(machine)
+        return session
+
     def routines(self, machine):
         return self.inner.open(machine).routines()
 

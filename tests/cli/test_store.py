@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from breakeven import points as pt
+from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
+from breakeven.files.data import find_data
 from breakeven.points.engine import Identity, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
@@ -63,7 +65,9 @@ class Storable:
                     on_results(np.array(some, "<u4").tobytes(), results[some[0] * 64 : (some[-1] + 1) * 64])
                 return results
 
-        return Session(machine, self.model)
+        session = Session(machine, self.model)
+        session.machine_hash = self.identity(machine)[0].machine_hash
+        return session
 
 
 def spec(sizes, routines=("fast", "slow"), machine="m"):
@@ -455,3 +459,16 @@ def test_a_link_at_the_leases_place_makes_no_file(tmp_path: Path) -> None:
         assert taken == [b"a"]
     leases.close()
     assert not (tmp_path / "made").exists()
+
+
+def test_a_machine_file_that_is_changed_meanwhile_keeps_no_point(tmp_path):
+    text = find_data("configs", "machines/minor.py").read_text()
+    file = tmp_path / "own.py"
+    file.write_text(text)
+    point = pt.Point("rv-word", 64, repetitions=3)
+    with Store(tmp_path / "points.sqlite") as store:
+        session = StoredEngine(EmbeddedEngine(), store).open(MachineSpec(str(file)))
+        file.write_text(text.replace("32kB", "16kB"))
+        with pytest.raises(UserError, match="its file was changed; run it again"):
+            session.run(point.pack(), 1)
+        assert store.statistics()["points"] == 0

@@ -169,7 +169,9 @@ class Storable(Counting):
         return self.inner.open(machine).routines()
 
     def open(self, machine):
-        return StorableSession(self.inner.open(machine), self)
+        session = StorableSession(self.inner.open(machine), self)
+        session.machine_hash = self.identity(machine)[0].machine_hash
+        return session
 
 
 class StorableSession(CountingSession):

@@ -14,10 +14,13 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from breakeven.cli import load
+from breakeven.explorer import launch
+from breakeven.explorer.state import State
 from tests.explore.conftest import Explorer, Watched
 from tests.waiting import until
 
@@ -222,6 +225,12 @@ def test_what_cannot_be_served_is_told(explorer: Explorer) -> None:
     ):
         with pytest.raises(Exception, match=re.escape(said)):
             load("explore")(["explore", *words, "--no-browser"], standalone_mode=False)
+
+
+def test_a_link_steers_no_terminal(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(launch, "server", lambda *_: SimpleNamespace(run=lambda sockets: None))
+    launch.serve(State(), browser=False, no_store=True, link="m=u74&r=rv-word&set=cpu.a=1&zz=%41\x1b[31m")
+    assert "#m=u74&r=rv-word&set=cpu.a=1&zz=%41%1B[31m\n" in capsys.readouterr().out
 
 
 def test_new_curves_of_a_tab_end_its_ranking(explorer: Explorer) -> None:
