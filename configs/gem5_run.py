@@ -34,6 +34,7 @@ EFFECTS = {
     **dict.fromkeys(("X86Instruction", "X86Microcode"), "hardware's micro-ops: instructions are gem5's"),
     "X86StringMode": "the string engine: REP MOVS and STOS go element by element",
     **dict.fromkeys(("aliasCheckBits", "aliasPenalty"), "memory dependences by address bits"),
+    "associativity": "the ways of the branch target buffer",
     "any_way": "random replacement while a way is free",
     "assoc": "the ways of the TLBs",
     "bandwidth": "limits on the caches' bandwidth",

@@ -22,7 +22,10 @@ MOST_FIELDS = 15
 #: circles that stay, by their files
 CIRCLES = {
     # An enum of all direction predictors, each of which gives its place in it: dispatch without a virtual call.
-    frozenset(f"cpu/bpred::{name}" for name in ("bimode", "direction", "gshare", "local", "tage", "tournament")),
+    frozenset(
+        f"cpu/bpred::{name}"
+        for name in ("bimode", "direction", "gshare", "local", "path_history", "tage", "tournament")
+    ),
 }
 
 Module = tuple[str, ...]

@@ -143,6 +143,14 @@ class OnFake(StoredEngine):
     def __init__(self, inner, store: Store) -> None:
         inner.identity = lambda machine: (Identity("engine", str(machine), "guest"), str(machine))
         inner.routines = lambda machine: inner.open(machine).routines()
+        opened = inner.open
+
+        def open_kept(machine):
+            session = opened(machine)
+            session.machine_hash = str(machine)
+            return session
+
+        inner.open = open_kept
         super().__init__(inner, store)
 
 

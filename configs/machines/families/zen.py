@@ -1,9 +1,9 @@
 """AMD's Zen 3 to 5: decoding, the string engine, prefetchers, buses. Rows are Zen 3's where the others have none."""
 
 from m5 import objects
-from m5.objects import L2XBar, ReturnAddrStack, SimpleBTB
+from m5.objects import L2XBar, ReturnAddrStack
 
-from machines.extensions import by_path
+from machines.extensions import buffer_of, by_path
 from machines.families import x86
 from machines.provenance import assumed, calibrated, sourced
 
@@ -45,7 +45,7 @@ class L3Bus(L2XBar):
 def predictor(entries, ways, returns):
     """The branch target buffer's second level: entries and ways; the return stack's entries."""
     return by_path(
-        btb=SimpleBTB(numEntries=entries, associativity=ways),
+        btb=buffer_of(entries, ways),
         ras=ReturnAddrStack(numEntries=returns),
         historyLengths=x86.PATHS,
     )
