@@ -97,7 +97,7 @@ def several(*prefetchers):
     return objects.MultiPrefetcher(prefetchers=had) if had else objects.NULL
 
 
-def buffer_of(entries, ways):
+def target_buffer(entries, ways):
     """A branch target buffer of several ways; in a real gem5 a direct-mapped one."""
     if has_extensions():
         return objects.SimpleBTB(numEntries=entries, associativity=ways)
@@ -105,7 +105,7 @@ def buffer_of(entries, ways):
     return objects.SimpleBTB(numEntries=entries)
 
 
-def by_path(**parameters):
+def path_predictor(**parameters):
     """x86's predictor by the path of taken branches; in a real gem5 the nearest there is, LTAGE."""
     parameters["instShiftAmt"] = assumed(0, "instructions lie at any byte; gem5's 2 mixes up the branches of a word")
     if has_extensions():

@@ -34,7 +34,7 @@ SUMS = {"SimdShift": 1, "vector products": 3, "SimdReduceAdd": 3, "float adds": 
 class NehalemCPU(X86O3CPU):
     fetchBufferSize = row(fetch_bytes_per_cycle=16)
     fetchWidth = assumed(6, "the predecoder finds up to six instructions a cycle")
-    fetchToDecodeDelay = calibrated(10, "nehalem/branch_mispredict", "the stages that a new path goes through")
+    fetchToDecodeDelay = calibrated(9, "nehalem/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = sourced(28, "nehalem/idq_size", "the queue behind the decoders that loops run from")
     decodeWidth, renameWidth, dispatchWidth, commitWidth = row(decode_width=4, rename_width=(4, 4), retire_width=4)
     issueWidth = wbWidth = calibrated(6, "nehalem/port_map", "six ports")

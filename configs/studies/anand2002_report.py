@@ -31,7 +31,7 @@ from anand2002_grids import (
     at_offsets,
 )
 
-from breakeven.engines.embedded import EmbeddedSession
+from breakeven.engines.embedded import EmbeddedEngine, EmbeddedSession
 from breakeven.points import MEASURES, STREAM_FLAGS, Point, index_of, stream_calls
 from breakeven.studies.parts import overtaking, ratio
 from breakeven.studies.study import Data, TableItem
@@ -64,9 +64,13 @@ def crossings(session: EmbeddedSession, routine: str, offset: int) -> dict[str, 
     return {kind: stats.get(name, 0.0) / lines for kind, name in CROSSINGS.items()}
 
 
+def bus_session() -> EmbeddedSession:
+    return EmbeddedEngine().open(PENTIUM3)
+
+
 def bus_table(data: Data) -> TableItem:
     """What the bus does for a line in the stream, from the simulation's statistics, beside the cycles."""
-    session = EmbeddedSession(PENTIUM3)
+    session = bus_session()
     published = {case: float(data.claims[claim].value) for claim, case in TIMES.items()}
     rows = []
     for routine in (MOVSL, INTEL, MMX):

@@ -6,11 +6,13 @@ One point a study is simulated by tests/test_identity.py, too.
 from __future__ import annotations
 
 import csv
+import importlib
 from pathlib import Path
 
 import pytest
 
 from breakeven.files.data import find_data
+from breakeven.files.importing import importable
 from breakeven.studies.finding import find_studies
 from breakeven.studies.report import markdown_table, measured_text
 from breakeven.studies.results_page import write_results_page
@@ -43,6 +45,15 @@ def grids_of(study: Study) -> dict[str, tuple[SweepSpec, list[dict[str, str]]]]:
         if path.is_file():  # a definition is committed before it runs for the first time
             found[name] = (spec, rows_of(path))
     return found
+
+
+def test_what_a_report_reads_from_statistics_is_simulated_again() -> None:
+    studies = find_data("configs", "studies")
+    with importable(studies):
+        report = importlib.import_module("anand2002_report")
+    first = rows_of(RESULTS / "anand2002" / "bus.csv")[0]
+    found = report.crossings(report.bus_session(), report.MOVSL, 0)
+    assert [f"{times:.2f}" for times in found.values()] == list(first.values())[2:6]
 
 
 STUDIES = pytest.mark.parametrize("study", find_studies([]), ids=lambda study: study.name)

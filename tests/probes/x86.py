@@ -311,15 +311,15 @@ def strided_stores(size: int) -> Model:
 def mispredict(machine: Machine) -> float:
     """Cycles of a wrongly predicted branch over those of the same branch predicted rightly.
 
-    The carry out of a shift register decides the branch; with zero in it there never is one. One run: a long history
-    learns the register's carries when they come again.
+    The carry out of a shift register decides the branch; with zero in it there never is one. The register goes on from
+    run to run: a long history would learn carries that come again.
     """
     times = 3000
-    step, poly = "add rax, rax\njnc 1f\nxor rax, rbx\n1:\n", "mov rbx, 0x800000000000000d\n"
-    random, never = (poly + f"mov rax, {seed}\n" + loop(step, times) for seed in (0x9E3779B97F4A7C15, 0))
-    more = machine.cycles(random, turns=1) - machine.cycles(never, turns=1)
+    body = loop("add r8, r8\njnc 1f\nxor r8, r9\n1:\n", times)
+    random, never = (f"mov r8, {seed}\nmov r9, 0x800000000000000d\n" for seed in (0x9E3779B97F4A7C15, 0))
+    more = machine.cycles(body, random) - machine.cycles(body, never)
     # The in-order core does not count them: half of the branches, whatever its predictor.
-    return more / (machine.run(random, "", 1, "system.cpu.branchPred.mispredicted_0::DirectCond") or times / 2)
+    return more / (machine.run(body, random, 2, "system.cpu.branchPred.mispredicted_0::DirectCond") or times / 2)
 
 
 def string(op: str, count: int, source: int = 0, destination: int = 0) -> str:
@@ -339,9 +339,9 @@ def bytes_per_cycle(op: str, element: int = 1, source: int = 0, destination: int
     return model
 
 
-def start_up(op: str, count: int) -> Model:
+def start_up(op: str, count: int, turns: int = 2) -> Model:
     """Cycles of a string instruction of `count` elements, its bytes left in: from one to the next of a chain."""
-    return lambda machine: machine.cycles(loop(string(op, count), 50)) / 50
+    return lambda machine: machine.cycles(loop(string(op, count), 50), turns=turns) / 50
 
 
 def in_elements(op: str, count: int) -> Model:
@@ -494,7 +494,7 @@ PROBES = {
         ),
     ),
     "branch_mispredict": Probe("cycles", "branches on a shift register, over ones never taken", mispredict),
-    "rep_movs_startup": Probe("cycles", "rep movsb of 64 bytes after another", start_up("movsb", 64)),
+    "rep_movs_startup": Probe("cycles", "rep movsb of 64 bytes after another, predicted", start_up("movsb", 64, 4)),
     "rep_movs_startup 128": Probe("cycles", "rep movsb of 128 bytes after another", start_up("movsb", 128)),
     "rep_movs_startup 256": Probe("cycles", "rep movsb of 256 bytes after another", start_up("movsb", 256)),
     "rep_movs_startup movsq": Probe("cycles", "rep movsq of 64 bytes after another", start_up("movsq", 8)),

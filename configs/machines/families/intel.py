@@ -6,7 +6,7 @@
 from m5 import objects
 from m5.objects import X86O3CPU, L2XBar, ReturnAddrStack
 
-from machines.extensions import buffer_of, by_path
+from machines.extensions import path_predictor, target_buffer
 from machines.families import x86
 from machines.provenance import assumed, calibrated, sourced
 
@@ -43,8 +43,8 @@ class Ring(L2XBar):
 
 def predictor(btb, returns, lengths=x86.PATHS, ways=BTB_WAYS):
     """Entries of the branch target buffer and of the return stack, paths in taken branches, ways of the buffer."""
-    return by_path(
-        btb=buffer_of(btb, ways),
+    return path_predictor(
+        btb=target_buffer(btb, ways),
         ras=ReturnAddrStack(numEntries=returns),
         historyLengths=lengths,
     )

@@ -3,7 +3,7 @@
 from m5 import objects
 from m5.objects import L2XBar, ReturnAddrStack
 
-from machines.extensions import buffer_of, by_path
+from machines.extensions import path_predictor, target_buffer
 from machines.families import x86
 from machines.provenance import assumed, calibrated, sourced
 
@@ -44,8 +44,8 @@ class L3Bus(L2XBar):
 
 def predictor(entries, ways, returns):
     """The branch target buffer's second level: entries and ways; the return stack's entries."""
-    return by_path(
-        btb=buffer_of(entries, ways),
+    return path_predictor(
+        btb=target_buffer(entries, ways),
         ras=ReturnAddrStack(numEntries=returns),
         historyLengths=x86.PATHS,
     )
