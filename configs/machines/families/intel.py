@@ -13,7 +13,7 @@ from machines.provenance import assumed, calibrated, sourced
 #: what misaligned ends cost REP MOVS
 ALIGN = "broadwell/rep_movs_align_sensitivity"
 STARTUP_UOPS = calibrated(140, "broadwell/rep_movs_startup", "35 cycles at four a cycle")
-#: in a direct-mapped one, branches of a routine and of its caller that lie 4 KiB apart evict each other for good
+#: of the branch target buffer: direct-mapped, it would lose a branch to any other 4 KiB apart
 BTB_WAYS = assumed(4, "no source has the ways")
 ANY = 0xFFFF_FFFF  # bytes, no limit
 
