@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -198,8 +199,18 @@ def terminable() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN)
         raise _Terminated(number)
 
+    def again(lost: Any) -> None:
+        """Python ignores what is raised in a destructor or a weak reference's callback, and calls this."""
+        if isinstance(lost.exc_value, _Terminated):
+            for each in ours:
+                signal.signal(each, terminate)
+            threading.Timer(0.01, os.kill, (os.getpid(), lost.exc_value.number)).start()
+        else:
+            hook(lost)
+
     for each in ours:
         signal.signal(each, terminate)
+    hook, sys.unraisablehook = sys.unraisablehook, again
     try:
         yield
     except _Terminated as end:
@@ -207,5 +218,6 @@ def terminable() -> Iterator[None]:
         os.kill(os.getpid(), end.number)
         raise
     finally:
+        sys.unraisablehook = hook
         for each in ours:
             signal.signal(each, signal.SIG_DFL)

@@ -590,3 +590,27 @@ def test_a_section_that_a_linker_prints_is_no_more_than_words(tmp_path, built):
         '    .globl f\n    .type f, @function\nf:  ret\n    .section .gnu.warning.f\n    .ascii "\\033[2J$(touch x)"\n'
     )
     assert built(assembled(tmp_path, "x86", text, "f.o"), "x86").is_dir()
+
+
+def test_a_signal_that_python_swallows_ends_the_process_all_the_same(tmp_path: Path) -> None:
+    """What a handler raises in a weak reference's callback, as in an import, is ignored by Python."""
+    script = """
+import os, signal, sys, threading, weakref
+from breakeven.files.sandbox import terminable
+class Thing: pass
+def gone(_):
+    os.kill(os.getpid(), signal.SIGHUP)
+    sum(range(100))  # the handler runs here
+with terminable():
+    thing = Thing()
+    reference = weakref.ref(thing, gone)
+    try:
+        del thing
+        threading.Event().wait()
+    finally:
+        print("cleaned", flush=True)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2]
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("cleaned\n", "", -signal.SIGHUP)
