@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.analysis.across_engines import LONG, NO_SMAP, EngineComparison, compare_engines
-from breakeven.analysis.crossings import break_even
-from breakeven.analysis.verdict import describe_break_even
+from breakeven.analysis.crossings import leads
+from breakeven.analysis.verdict import describe_leads
 from breakeven.cli.engines import plot_engines
 from breakeven.engines.open import open_named
 from breakeven.m5 import machine_hash
@@ -188,8 +188,8 @@ def crossings(folder: Path) -> list[str]:
                 said = []
                 for engine in ("embedded", "native"):
                     one, other = (curves[engine, offset, name] for name in (old, new))
-                    even = break_even(list(one), (old, list(one.values())), (new, [other[size] for size in one]))
-                    said.append(describe_break_even(even))
+                    both = {old: list(one.values()), new: [other[size] for size in one]}
+                    said.append(describe_leads(leads(list(one), both)))
                 rows.append((f"{new} over {old}", offset, *said))
     return table(("pair", "offset", "simulated", "native"), rows)
 

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.analysis.crossings import TIE
-from breakeven.analysis.verdict import span
+from breakeven.analysis.crossings import TIE, leads
+from breakeven.analysis.verdict import describe_leads
 from breakeven.errors import UserError
 from breakeven.files.reading import parsed_json, read_bounded
 from breakeven.output.console import Table
@@ -37,16 +37,6 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Moved:
-    """A break-even that is elsewhere now; sizes in words (``never``)."""
-
-    incumbent: str
-    challenger: str
-    before: str
-    now: str
-
-
-@dataclass(frozen=True)
 class Baseline:
     """What differs from the earlier comparison."""
 
@@ -54,9 +44,8 @@ class Baseline:
     #: how the question itself differs, in words
     different: list[str]
     bands: list[Band]
-    moved: list[Moved]
-    #: break-evens that both have
-    break_evens: int
+    #: who led where, in words, where both have the same routines and it is otherwise now; empty: as before
+    before: str
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -71,12 +60,7 @@ class Baseline:
         ]  # fmt: skip
         parts.append(Table(("routine", "sizes", "now (median, least to most)", "points"), rows,
                            f"now against {self.name} (within {TIE:.0%}: unchanged)", right=(3,)))  # fmt: skip
-        for item in self.moved:
-            now = "never" if item.now == "never" else f"from {item.now} B on"
-            before = "never" if item.before == "never" else f"from {item.before} B on"
-            parts.append(f"moved: {item.challenger} is ahead of {item.incumbent} for good {now}; before, {before}")
-        if self.break_evens and not self.moved:
-            parts.append("no break-even has moved")
+        parts.append(f"before: {self.before}" if self.before else "the lead changes where it did before")
         return parts
 
 
@@ -142,8 +126,7 @@ def against(found: Comparison, old: Mapping[str, Any], name: str) -> Baseline:
             [found.curves[routine][i] for i in common],
         )
     ]
-    evens = list(_break_evens(found, old))
-    return Baseline(name, different, bands, [item for item in evens if item.before != item.now], len(evens))
+    return Baseline(name, different, bands, _before(found, old))
 
 
 def _questions(found: Comparison, old: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
@@ -180,14 +163,8 @@ def _bands(routine: str, x: Sequence[float], old: Sequence[float], new: Sequence
     return found
 
 
-def _break_evens(found: Comparison, old: Mapping[str, Any]) -> list[Moved]:
-    earlier = {(item["incumbent"], item["challenger"]): item for item in old.get("break_even", [])}
-    pairs = [(item, earlier[item.incumbent, item.challenger]) for item in found.break_evens
-             if (item.incumbent, item.challenger) in earlier]  # fmt: skip
-    return [
-        Moved(
-            item.incumbent, item.challenger, span(before.get("stays_lower"), before["stays"]),
-            span(item.stays_lower, item.stays),
-        )
-        for item, before in pairs
-    ]  # fmt: skip
+def _before(found: Comparison, old: Mapping[str, Any]) -> str:
+    if found.leads is None or set(found.curves) != set(old["cycles"]):
+        return ""
+    then = leads([int(size) for size in old["x"]], old["cycles"])
+    return "" if describe_leads(then) == describe_leads(found.leads) else describe_leads(then)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from breakeven.analysis.comparison import Comparison
-from breakeven.analysis.crossings import break_even, crossings_along, intervals
+from breakeven.analysis.crossings import crossings_along, leads
 from breakeven.errors import UserError
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.table import failures
@@ -49,12 +49,10 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     names, bad = list(curves), failures(table)
     if along == "size":
         sizes = [int(value) for value in x]
-        leads = intervals(sizes, curves)
-        pairs = [break_even(sizes, (names[0], curves[names[0]]), (name, curves[name])) for name in names[1:]]
         half_iqrs = _half_iqrs(engine, spec, sizes, names)
-        return Comparison(spec, table, along, [*sizes], curves, leads, pairs, [], bad, least, half_iqrs)
+        return Comparison(spec, table, along, [*sizes], curves, leads(sizes, curves), [], bad, least, half_iqrs)
     crossings = [(a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]]
-    return Comparison(spec, table, along, x, curves, [], [], crossings, bad, least)
+    return Comparison(spec, table, along, x, curves, None, crossings, bad, least)
 
 
 def _half_iqrs(engine: Engine, spec: SweepSpec, x: list[int], names: list[str]) -> dict[str, list[float]]:

@@ -1,23 +1,24 @@
-"""What a comparison has found: its curves, leads and break-evens; as JSON, as a page of a notebook, as a plot."""
+"""What a comparison has found: its curves and who leads where; as JSON, as a page of a notebook, as a plot."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.analysis.crossings import TIE, BreakEven, Interval
+from breakeven.analysis.crossings import TIE, Leads
 from breakeven.analysis.verdict import (
     AHEAD,
     NARROWER,
     Confidence,
-    break_even_dict,
     confidence,
-    describe_break_even,
-    describe_confidence,
+    describe_crossings,
     describe_interval,
-    span,
+    describe_leads,
+    leads_dict,
+    marks_of,
+    sentences,
 )
 from breakeven.output.html import table, wrong
 from breakeven.points.measurements import Tally, again_words, measured_again
@@ -38,9 +39,8 @@ class Comparison:
     x: list[float]
     #: routine -> cycles per call at each x
     curves: dict[str, list[float]]
-    intervals: list[Interval]
-    #: of each later routine against the first (along size)
-    break_evens: list[BreakEven]
+    #: who leads where (along size)
+    leads: Leads | None
     #: (routine, routine, values at which they cross) (along a parameter)
     crossings: list[tuple[str, str, list[float]]]
     #: what went wrong, point by point; empty when every output was verified
@@ -53,15 +53,15 @@ class Comparison:
     rests_on: str = ""
 
     @property
-    def confidences(self) -> list[Confidence | None]:
-        """How sure each of `break_evens` is."""
-        curves = self.curves
-        return [
-            confidence(
-                [int(v) for v in self.x], (e.incumbent, curves[e.incumbent]), (e.challenger, curves[e.challenger]), e
-            )
-            for e in self.break_evens
-        ]
+    def confidence(self) -> Confidence | None:
+        """What the choice between two routines would be if the times were off."""
+        return None if self.leads is None else confidence([int(v) for v in self.x], self.curves, self.leads)
+
+    def sentences(self) -> list[str]:
+        """All that is said below the tables."""
+        if self.leads is None:
+            return [describe_crossings(a, b, self.along, where) for a, b, where in self.crossings]
+        return sentences([int(v) for v in self.x], self.curves, self.leads, NARROWER)
 
     def cycles_text(self, routine: str, at: int) -> str:
         """Cycles per call at the `at`-th x, with how far the measurements differ where that is worth telling."""
@@ -98,13 +98,9 @@ class Comparison:
             "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
             "measured_again": measured_again(self.table),
             "not_converged": Tally().add(self.table).not_converged,
-            "intervals": [{**asdict(item), "kind": item.kind} for item in self.intervals],
             "least": self.least,
             "half_iqr": self.half_iqrs,
-            "break_even": [
-                {**break_even_dict(item, NARROWER), "confidence": sure and sure.as_dict()}
-                for item, sure in zip(self.break_evens, self.confidences, strict=True)
-            ],
+            **(leads_dict(self.leads, self.confidence, NARROWER) if self.leads else {}),
             "crossings": [{"routines": [a, b], "at": at} for a, b, at in self.crossings],
             "sensitivity": self.rests_on or None,
             "ok": not self.failures,
@@ -118,7 +114,7 @@ class Comparison:
         return Path(path)
 
     def __repr__(self) -> str:
-        said = "; ".join(describe_break_even(item, NARROWER) for item in self.break_evens)
+        said = describe_leads(self.leads, NARROWER) if self.leads else ""
         return f"Comparison({', '.join(self.curves)}; {self.conditions()}{said and '; '}{said})"
 
     def _repr_html_(self) -> str:
@@ -132,11 +128,7 @@ def plot_comparison(found: Comparison, path: Path) -> None:
 
     along_size = found.along == "size"
     wide = along_size and max(found.x) / max(min(found.x), 1) >= 256
-    marks: list[Any] = [
-        (item.stays_lower, item.stays, f"{span(item.stays_lower, item.stays)} B")
-        for item in found.break_evens
-        if item.stays is not None and item.stays_lower is not None
-    ]
+    marks: list[Any] = [(mark.lower, mark.size, mark.text) for mark in marks_of(found.leads)] if found.leads else []
     marks += [(at, at, f"{at:.3g}") for _, _, where in found.crossings for at in where]
     plots.lines(
         path,
@@ -144,7 +136,7 @@ def plot_comparison(found: Comparison, path: Path) -> None:
         found.curves,
         title=" / ".join(found.curves) if len(found.curves) < 4 else f"{len(found.curves)} routines",
         caption=f"{found.conditions()}."
-        + (" Marked: where the lead changes for good." if marks else "")
+        + (" Marked: where the lead changes." if marks else "")
         + (f" {again}." if (again := again_words(found.table)) else ""),
         xlabel="size (bytes)" if along_size else found.along,
         log_x=wide,
@@ -155,16 +147,7 @@ def plot_comparison(found: Comparison, path: Path) -> None:
 
 def comparison_page(found: Comparison) -> str:
     """A comparison's leads and its sentences."""
-    rows = [describe_interval(item) for item in found.intervals]
-    page = table((found.along, "fastest", AHEAD), rows, found.conditions())
-    sentences = []
-    for item, sure in zip(found.break_evens, found.confidences, strict=True):
-        sentences.append(describe_break_even(item, NARROWER))
-        sentences += [describe_confidence(item, sure)] if sure is not None else []
-    said = "".join(f"<p>{escape(text)}</p>" for text in sentences)
-    crossed = "".join(
-        f"<p>{escape(a)} and {escape(b)} cross at {escape(found.along)} = "
-        f"{', '.join(f'{at:.4g}' for at in where) or 'nowhere in this range'}</p>"
-        for a, b, where in found.crossings
-    )
-    return wrong(found.failures) + page + said + crossed
+    rows = [describe_interval(item) for item in found.leads.ranges] if found.leads else []
+    page = table((found.along, "fastest", AHEAD), rows, found.conditions()) if rows else ""
+    said = "".join(f"<p>{escape(text)}</p>" for text in found.sentences())
+    return wrong(found.failures) + page + said

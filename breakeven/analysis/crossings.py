@@ -1,14 +1,14 @@
-"""Where the lead changes: break-even points of curves, found instead of read off a plot.
+"""Who leads where: found on the sizes tried, instead of read off a plot.
 
 Copy and checksum routines are sawtooths along size (tails by the byte, blocks of 64), so "B beats A from N bytes on" is
-seldom a single point. Three answers are given, each defined on the measured sizes alone:
+seldom a single point. `leads` is the one analysis that every command tells:
 
-- `intervals`: who is fastest where, and by how much; where the lead flips with the sawtooth, one zone with shares.
-- `break_even`: of a pair, where the challenger is first ahead and from where on it stays ahead.
-- `threshold`: the one size a dispatcher would compare with so that it loses least time against always choosing right.
+- `ranges`: who is fastest where, and by how much; where the lead flips with the sawtooth, one zone with shares;
+- `spikes`: single sizes at which the lead changes and returns. They are told, and set no threshold;
+- `choice`: the one size to compare with so that least time is lost against always choosing the fastest.
 
-A size that a `break_even` names is an edge of the grid: the lead changes above the measured size before it
-(`..._lower`) and at or below that size. Only where the two are one byte apart is the size exact.
+Sizes between two that were tried are unknown: a change of the lead is told by the last size of the one routine and the
+first of the other.
 
 Along a swept parameter curves are smooth: `crossings_along` interpolates between the neighbours of a change of sign.
 """
@@ -16,12 +16,17 @@ Along a swept parameter curves are smooth: `crossings_along` interpolates betwee
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, permutations
 from statistics import median
 
 #: times closer than this are a tie
 TIE = 0.01
+#: bytes after which a sawtooth's teeth come back: of the largest block
+PERIOD = 64
+#: most neighbouring sizes of a spike, and how many sizes on either side of it are looked at
+SPIKE, AROUND = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,42 +55,58 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class BreakEven:
-    """Where `challenger` overtakes `incumbent`; None: never at a measured size."""
+class Spike:
+    """One size tried, or two neighbours, at which another routine leads than before and behind them."""
 
-    incumbent: str
-    challenger: str
-    #: smallest size at which the challenger is ahead
-    first: int | None
-    #: smallest size from which it is ahead at every larger measured size
-    stays: int | None
-    #: the dispatcher's choice and the time lost with it against always choosing right (0.01: one per cent)
+    sizes: tuple[int, ...]
+    leader: str
+    #: the ratio of times by which it leads there: the greater of two
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to ship: `below` for sizes under `threshold`, `above` from it on. None: one routine for all sizes."""
+
+    below: str
+    above: str
     threshold: int | None
+    #: the size tried before `threshold`: any size above it, up to `threshold`, has the same loss
+    threshold_lower: int | None
+    #: time lost against always choosing the fastest: mean over the sizes tried (0.01: one per cent)
     loss: float
-    #: the measured size before each of the three: the change lies above it. None: there is none before it
-    first_lower: int | None = None
-    stays_lower: int | None = None
-    threshold_lower: int | None = None
-    #: the measured sizes: the ends, their number, at how many the challenger is ahead, and at how many it is a tie
-    smallest: int = 0
-    largest: int = 0
-    points: int = 0
-    ahead: int = 0
-    ties: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """Who leads at which sizes. The order in which routines are named changes nothing in it."""
+
+    #: in alphabetical order
+    routines: tuple[str, ...]
+    smallest: int
+    largest: int
+    points: int
+    #: at how many of the sizes the fastest ones tie
+    ties: int
+    ranges: tuple[Interval, ...]
+    spikes: tuple[Spike, ...]
+    #: how often the lead passes from one routine to another, spikes left out
+    changes: int
+    #: None: all tie at every size
+    choice: Choice | None
 
     @property
-    def leads_everywhere(self) -> bool:
-        """The challenger is ahead at the smallest measured size, and ahead or within a tie at every larger one."""
-        return self.first == self.smallest == self.stays and self.ahead > 0
+    def edges(self) -> list[tuple[int, int]]:
+        """Both sides of the first and of the last change of the lead, and of the threshold: the last size tried on the
+        one side and the first on the other."""
+        changes = [(before.last, after.first) for before, after in pairwise(self.ranges)]
+        found = [*changes[:1], *changes[-1:]]
+        if self.choice is not None and self.choice.threshold is not None and self.choice.threshold_lower is not None:
+            found.append((self.choice.threshold_lower, self.choice.threshold))
+        return sorted(set(found))
 
-    @property
-    def exact(self) -> bool:
-        """Every size named is known to the byte (or is the smallest measured one)."""
-        pairs = ((self.first, self.first_lower), (self.stays, self.stays_lower), (self.threshold, self.threshold_lower))
-        return all(size is None or lower is None or size - lower == 1 for size, lower in pairs)
 
-
-def _checked(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> None:
+def checked(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> None:
     if len(curves) < 2:
         raise ValueError("a lead needs at least two curves")
     if any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
@@ -111,14 +132,14 @@ _Run = tuple[tuple[str, ...], list[int], list[float]]
 
 
 def intervals(
-    sizes: Sequence[int], curves: Mapping[str, Sequence[float]], tie: float = TIE, period: int = 64
+    sizes: Sequence[int], curves: Mapping[str, Sequence[float]], tie: float = TIE, period: int = PERIOD
 ) -> list[Interval]:
     """The fastest routine by stretches of size. `curves`: routine -> time at each size.
 
     A tie between two stretches of one leader belongs to that leader. Neighbouring stretches, none longer than `period`
     bytes, in which a lead is lost and won again are a sawtooth: one alternating zone.
     """
-    _checked(sizes, curves)
+    checked(sizes, curves)
     runs: list[tuple[tuple[str, ...], list[int], list[float]]] = []
     for i in range(len(sizes)):
         ahead, gain = leaders_of({name: curve[i] for name, curve in curves.items()}, tie)
@@ -193,60 +214,97 @@ def _alternating(sizes: Sequence[int], group: list[_Run]) -> Interval:
     )
 
 
-def break_even(
+def leads(
     sizes: Sequence[int],
-    incumbent: tuple[str, Sequence[float]],
-    challenger: tuple[str, Sequence[float]],
+    curves: Mapping[str, Sequence[float]],
     tie: float = TIE,
-) -> BreakEven:
-    """Where `challenger` (name, times) overtakes `incumbent` along size."""
-    (old_name, old), (new_name, new) = incumbent, challenger
-    _checked(sizes, {"incumbent": old, "challenger": new})
-    ahead = [b * (1 + tie) < a for a, b in zip(old, new, strict=True)]
-    first = next((size for size, wins in zip(sizes, ahead, strict=True) if wins), None)
-    stays = None
-    for i in range(len(sizes) - 1, -1, -1):
-        # A tie late in the curve does not end the lead; falling behind does.
-        if new[i] > old[i] * (1 + tie):
-            break
-        if ahead[i]:
-            stays = sizes[i]
-    cut, loss = threshold(sizes, old, new, tie)
-    behind = sum(b > a * (1 + tie) for a, b in zip(old, new, strict=True))
-    before: dict[int | None, int] = dict(zip(sizes[1:], sizes, strict=False))
-    return BreakEven(
-        old_name, new_name, first, stays, cut, loss, before.get(first), before.get(stays), before.get(cut),
-        sizes[0], sizes[-1], len(sizes), sum(ahead), len(sizes) - sum(ahead) - behind,
+    period: int = PERIOD,
+    known: Container[float] | None = None,
+) -> Leads:
+    """Who leads where, the sizes that stand out, and what to ship. `curves`: routine -> time at each size.
+
+    `known`: the sizes that were tried where the times of others are predicted: of those nothing stands out.
+    """
+    checked(sizes, curves)
+    curves = dict(sorted(curves.items()))
+    decided = [leaders_of({name: curve[i] for name, curve in curves.items()}, tie) for i in range(len(sizes))]
+    at = [names[0] if len(names) == 1 else None for names, _ in decided]
+    short = [
+        run for run in _spikes(at) if known is None or all(sizes[i] in known for i in range(run[0] - 1, run[-1] + 2))
+    ]
+    left_out = {i for run in short for i in run}
+    kept = [i for i in range(len(sizes)) if i not in left_out]
+    rest = {name: [curve[i] for i in kept] for name, curve in curves.items()}
+    order = [at[i] for i in kept if at[i] is not None]
+    spikes = [Spike(tuple(sizes[i] for i in run), str(at[run[0]]), max(decided[i][1] for i in run)) for run in short]
+    ranges = tuple(intervals([sizes[i] for i in kept], rest, tie, period))
+    return Leads(
+        tuple(curves), sizes[0], sizes[-1], len(sizes), at.count(None), ranges,
+        tuple(spikes), sum(a != b for a, b in pairwise(order)), _choice(sizes, curves, kept, tie),
     )  # fmt: skip
 
 
-def off_by(
-    sizes: Sequence[int],
-    incumbent: tuple[str, Sequence[float]],
-    challenger: tuple[str, Sequence[float]],
-    share: float,
-    tie: float = TIE,
-) -> tuple[BreakEven, BreakEven]:
-    """The break-even if the challenger took `share` less time than it does, and if it took as much more."""
-    name, times = challenger
-    less, more = (break_even(sizes, incumbent, (name, [f * t for t in times]), tie) for f in (1 - share, 1 + share))
-    return less, more
+def _spikes(at: Sequence[str | None]) -> list[list[int]]:
+    """Indices of each spike. `at`: who leads at each size; None: a tie.
 
-
-def ahead_by(sizes: Sequence[int], old: Sequence[float], new: Sequence[float], factor: float) -> int | None:
-    """The smallest size from which `new` is at least `factor` times faster than `old` at every larger size."""
-    found = None
-    for size, a, b in zip(reversed(sizes), reversed(old), reversed(new), strict=True):
-        if b * factor > a:
-            break
-        found = size
+    A spike is one size, or two neighbours, with one leader; the nearest leads on both sides are of one other routine,
+    which also leads at three quarters of the sizes around it: else the leads alternate there.
+    """
+    decided = [i for i, name in enumerate(at) if name is not None]
+    found: list[list[int]] = []
+    start = 0
+    while start < len(decided):
+        end = start
+        while end < len(decided) and at[decided[end]] == at[decided[start]]:
+            end += 1
+        run = list(range(decided[start], decided[end - 1] + 1))
+        before, after = decided[max(start - AROUND, 0) : start], decided[end : end + AROUND]
+        if before and after and len(run) <= SPIKE and at[before[-1]] == at[after[0]]:
+            others = [at[i] for i in (*before, *after)]
+            if len(others) > 2 * len(run) and others.count(at[after[0]]) >= 0.75 * len(others):
+                found.append(run)
+        start = end
     return found
+
+
+def _choice(
+    sizes: Sequence[int], curves: Mapping[str, Sequence[float]], kept: Sequence[int], tie: float
+) -> Choice | None:
+    """The rule that loses least at the sizes `kept`: one routine for all, or of two routines one below a threshold."""
+    rest = {name: [curve[i] for i in kept] for name, curve in curves.items()}
+    some = [sizes[i] for i in kept]
+    rules: list[tuple[str, str, int | None]] = [(name, name, None) for name in curves]
+    if len(curves) == 2:
+        for below, above in permutations(curves):
+            cut, _ = threshold(some, rest[below], rest[above], tie)
+            rules += [(below, above, cut)] if cut not in (None, some[0]) else []
+
+    def loss(rule: tuple[str, str, int | None], places: Sequence[int]) -> float:
+        below, above, cut = rule
+        lost = []
+        for i in places:
+            least = min(curve[i] for curve in curves.values())
+            time = curves[below if cut is not None and sizes[i] < cut else above][i]
+            # Where the fastest takes nothing (an empty call's share is subtracted) there is no relative loss.
+            lost.append(time / least - 1 if 0 < least * (1 + tie) < time else 0.0)
+        counted = sum(1 for i in places if min(curve[i] for curve in curves.values()) > 0)
+        return math.fsum(lost) / max(counted, 1)
+
+    def worth(rule: tuple[str, str, int | None]) -> tuple[float, bool, list[float]]:
+        # Of rules that lose the same: one routine before two, then the one whose routine is faster at the largest size.
+        return round(loss(rule, kept), 12), rule[2] is not None, rest[rule[1]][::-1]
+
+    if all(loss(rule, range(len(sizes))) == 0 for rule in rules[: len(curves)]):
+        return None
+    best = min(rules, key=worth)
+    lower = None if best[2] is None else max(size for size in sizes if size < best[2])
+    return Choice(*best, lower, loss(best, range(len(sizes))))
 
 
 def threshold(
     sizes: Sequence[int], below: Sequence[float], above: Sequence[float], tie: float = TIE
 ) -> tuple[int | None, float]:
-    """The size from which a dispatcher should take `above`, and the loss of that rule against always choosing right.
+    """The size from which to take `above`, and what that rule loses against always choosing the fastest.
 
     Losses are relative times averaged over the measured sizes (each counts the same); ties lose nothing. Where the
     faster one takes nothing (an empty call's share is subtracted), there is no relative loss: the size counts nothing.

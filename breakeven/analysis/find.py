@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from breakeven import points as pt
+from breakeven.analysis.crossings import intervals
 from breakeven.analysis.search import Lead, bisect, budget_of, search
 from breakeven.analysis.search_result import AXES, SearchResult, Surface, grid_of
 from breakeven.errors import UserError
@@ -156,5 +157,5 @@ def surface(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
 
 def lead_edges(leads: Lead) -> list[float]:
     """Both sides of the changes that a neighbour may share; of many the outermost."""
-    changes = list(zip(leads.intervals, leads.intervals[1:], strict=False))
+    changes = list(itertools.pairwise(intervals([int(v) for v in leads.x], leads.curves)))
     return [edge for before, after in [*changes[:2], *changes[-2:]] for edge in (before.last, after.first)]

@@ -1,7 +1,7 @@
 """Where the lead changes between two routines, found with few points instead of a full grid.
 
 Along size (and offsets) a search probes a dense start and evenly spaced values, lets a surrogate (`surrogate`) predict
-the rest, reads the leads off the predicted curves with the very definitions of `crossings`, and then doubts them: both
+the rest, reads the leads off the predicted curves with `crossings.intervals`, and then doubts them: both
 sides of every change that it would report are probed, the places where teeth would move it, and wherever the lead is
 least certain. What comes out goes back into the surrogate, until nothing is in doubt or the budget is used up.
 
@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
 
-from breakeven.analysis.crossings import TIE, BreakEven, Interval, break_even, intervals
+from breakeven.analysis.crossings import PERIOD, TIE, Interval, Leads, intervals, leads
 from breakeven.analysis.surrogate import Array, Covariances, Surrogate, normal
 
 #: grid points -> times of the two routines there
@@ -35,8 +36,6 @@ _FINE = 16
 _COARSE = 8
 #: the standard deviations are taken this much larger: a threshold is no Gaussian process
 _CAUTION = 1.3
-#: the tooth's period, as in `crossings.intervals`
-PERIOD = 64
 #: a stretch of one lead that nearly ends an alternating zone (bytes)
 _LONG = 52
 #: a point is in doubt when its lead is wrong with at least this probability
@@ -58,10 +57,9 @@ class Lead:
     curves: dict[str, list[float]]
     #: numbers of the grid points that were probed, ascending
     probed: list[int]
-    intervals: list[Interval]
-    #: of the second routine against the first
-    break_even: BreakEven
-    #: for each change between neighbouring intervals: whether both sides of it were probed
+    #: who leads where; of spikes those that were probed
+    answer: Leads
+    #: for each change between neighbouring ranges: whether both sides of it were probed
     verified: list[bool]
     #: grid points whose predicted lead is mistaken (their expected number; within an alternating zone a tenth)
     expected_errors: float
@@ -112,10 +110,10 @@ def bisect(
         rounds += 1
         known |= dict(zip(todo, zip(*probe(todo), strict=True), strict=True))
         at = sorted(known)
-        leads = [_lead(*known[i], tie) for i in at]
+        ahead = [_lead(*known[i], tie) for i in at]
         todo = [
             (i + j) // 2
-            for i, j, a, b in zip(at, at[1:], leads, leads[1:], strict=False)
+            for i, j, a, b in zip(at, at[1:], ahead, ahead[1:], strict=False)
             if a != b and j - i > 1
         ][: points - len(known)]  # fmt: skip
     at = sorted(known)
@@ -142,12 +140,10 @@ def _leads(
 ) -> Lead:
     """What the curves say, by the definitions of `crossings`."""
     sizes = cast("Sequence[int]", x)  # of a parameter there are fractions, too: only their order counts
-    found = intervals(sizes, curves, tie, period)
     known = {x[i] for i in probed}
-    verified = [before.last in known and after.first in known for before, after in zip(found, found[1:], strict=False)]
-    (old, a), (new, b) = curves.items()
-    even = break_even(sizes, (old, a), (new, b), tie)
-    return Lead([float(v) for v in x], curves, probed, found, even, verified, expected_errors, rounds)
+    found = leads(sizes, curves, tie, period, known)
+    verified = [before.last in known and after.first in known for before, after in pairwise(found.ranges)]
+    return Lead([float(v) for v in x], curves, probed, found, verified, expected_errors, rounds)
 
 
 class _Search:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.analysis.crossings import BreakEven, crossings_along
+from breakeven.analysis.crossings import Choice, crossings_along
 from breakeven.analysis.search import Lead
 from breakeven.analysis.verdict import (
     AHEAD,
     Confidence,
-    break_even_dict,
+    chosen,
     confidence,
-    describe_break_even,
+    cost,
+    describe_crossings,
     describe_interval,
-    span,
+    leads_dict,
+    marks_of,
+    sentences,
 )
 from breakeven.errors import UserError
 from breakeven.output.html import table, wrong
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
 #: axes of the machine's input; every other axis is a machine parameter's dotted path
 AXES = {"size": "sizes", "src": "src_offsets", "dst": "dst_offsets"}
+#: what narrows a threshold that a search has between two sizes of its grid
+NARROWER = "a smaller step of --sizes narrows it"
+#: heads of a surface's table, behind its parameters
+HEADS = ("ship", "below it", "from it on", "costs", "measured", "certain")
 
 
 @dataclass(frozen=True)
@@ -49,11 +56,18 @@ class SearchResult:
 
     @property
     def confidence(self) -> Confidence | None:
-        """How sure the break-even is (along size); of the curves, which are predicted where they were not probed."""
-        if self.along != "size":
-            return None
-        (old, new), leads = self.leads.curves.items(), self.leads
-        return confidence([int(v) for v in leads.x], old, new, leads.break_even)
+        """What the choice would be if the times were off (along size); of curves that are predicted between the points
+        that were measured."""
+        leads = self.leads
+        return confidence([int(v) for v in leads.x], leads.curves, leads.answer) if self.along == "size" else None
+
+    def sentences(self) -> list[str]:
+        """All that is said below the table."""
+        leads = self.leads
+        if self.along == "size":
+            return sentences([int(v) for v in leads.x], leads.curves, leads.answer, NARROWER)
+        first, second = leads.curves
+        return [] if self.along in AXES else [describe_crossings(first, second, self.along, self.crossings)]
 
     @property
     def tally(self) -> Tally:
@@ -88,9 +102,7 @@ class SearchResult:
             "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
             "measured_again": measured_again(self.table),
             "not_converged": self.tally.not_converged,
-            "intervals": [{**asdict(item), "kind": item.kind} for item in leads.intervals],
-            "break_even": break_even_dict(leads.break_even),
-            "confidence": self.confidence and self.confidence.as_dict(),
+            **leads_dict(leads.answer, self.confidence, NARROWER),
             "crossings": self.crossings,
             "verified": leads.verified,
             "expected_errors": round(leads.expected_errors, 3),
@@ -107,7 +119,7 @@ class SearchResult:
 
     def __repr__(self) -> str:
         names = ", ".join(self.leads.curves)
-        probed = f"{len(self.leads.probed)} of {len(self.leads.x)} points probed"
+        probed = f"{len(self.leads.probed)} of {len(self.leads.x)} points measured"
         return f"SearchResult({names}; {self.conditions()}; {probed})"
 
     def _repr_html_(self) -> str:
@@ -157,8 +169,9 @@ class Surface:
         return list(itertools.product(*self.texts.values()))
 
     @property
-    def break_evens(self) -> list[BreakEven]:
-        return [item.leads.break_even for item in self.found]
+    def choices(self) -> list[Choice | None]:
+        """What to ship at each combination of the parameters."""
+        return [item.leads.answer.choice for item in self.found]
 
     @property
     def failures(self) -> list[str]:
@@ -173,21 +186,35 @@ class Surface:
         return tally
 
     def table(self) -> pd.DataFrame:
-        """One row for each combination of the parameters. Sizes are empty where the challenger is never ahead; the
-        measured size before each is its ``..._lower``."""
+        """One row for each combination of the parameters: `below` is faster under `threshold`, `above` from it on. No
+        threshold: `above` for all sizes; neither: they tie everywhere."""
         import pandas as pd
 
         rows = []
         for values, item in zip(itertools.product(*self.parameters.values()), self.found, strict=True):
-            even = item.leads.break_even
+            answer = item.leads.answer
+            choice = answer.choice or Choice("", "", None, None, 0.0)
             rows.append({
-                **dict(zip(self.parameters, values, strict=True)), "first": even.first, "stays": even.stays,
-                "threshold": even.threshold, "loss": even.loss, "probed": len(item.leads.probed),
-                "grid": len(item.leads.x), "certain": item.leads.certain, "first_lower": even.first_lower,
-                "stays_lower": even.stays_lower, "threshold_lower": even.threshold_lower,
+                **dict(zip(self.parameters, values, strict=True)), "threshold": choice.threshold, "below": choice.below,
+                "above": choice.above, "loss": choice.loss, "changes": answer.changes, "probed": len(item.leads.probed),
+                "grid": len(item.leads.x), "certain": item.leads.certain, "threshold_lower": choice.threshold_lower,
             })  # fmt: skip
-        sizes = [name + end for name in ("first", "stays", "threshold") for end in ("", "_lower")]
-        return pd.DataFrame(rows).astype(dict.fromkeys(sizes, "Int64"))
+        return pd.DataFrame(rows).astype(dict.fromkeys(("threshold", "threshold_lower"), "Int64"))
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """For a table, under `HEADS` behind the parameters."""
+        rows = []
+        for at, item in zip(self.texts_of_all(), self.found, strict=True):
+            choice, leads = item.leads.answer.choice, item.leads
+            told = (
+                (chosen(choice), choice.below, choice.above, cost(choice.loss)) if choice else ("-", "tie", "tie", "-")
+            )
+            rows.append((*at, *told, f"{len(leads.probed)}", "yes" if leads.certain else "no"))
+        return rows
+
+    def title(self) -> str:
+        """What is shown over the parameters."""
+        return f"the threshold between {' and '.join(self.spec.routines)} (bytes)"
 
     def conditions(self) -> str:
         src, dst = self.spec.pairs()[0]
@@ -240,18 +267,15 @@ def plot_find(found: SearchResult, path: Path) -> None:
     leads = found.leads
     wide = found.along == "size" and max(leads.x) / max(min(leads.x), 1) >= 256
     if found.along in AXES:
-        changes = zip(leads.intervals, leads.intervals[1:], strict=False)
-        marks: list[tuple[float, float, str]] = [
-            (before.last, after.first, f"{span(before.last, after.first)} B") for before, after in changes
-        ]
+        marks: list[tuple[float, float, str]] = [(mark.lower, mark.size, mark.text) for mark in marks_of(leads.answer)]
     else:
         marks = [(at, at, f"{at:.3g}") for at in found.crossings]
     names = list(leads.curves)
     labels = {"size": "size (bytes)", "src": "source offset (bytes)", "dst": "destination offset (bytes)"}
     plots.lines(
         path, leads.x, leads.curves, title=f"{names[0]} / {names[1]}",
-        caption=f"{found.conditions()}. Markers: the {len(leads.probed)} probed of {len(leads.x)} points; "
-        f"lines between them are predicted. Marked: where the lead changes.{_again(found)}",
+        caption=f"{found.conditions()}. Markers: the {len(leads.probed)} measured of {len(leads.x)} points; "
+        f"lines between them are predicted. Marked: the threshold.{_again(found)}",
         xlabel=labels.get(found.along, found.along), log_x=wide, log_y=wide, spans=marks, probed=leads.probed,
     )  # fmt: skip
 
@@ -260,18 +284,12 @@ def plot_surface(found: Surface, path: Path) -> None:
     """Over one parameter a line, over two a heat map."""
     from breakeven.output import plots
 
-    old, new = found.spec.routines
-    ahead, dispatch = "stays ahead from", "dispatch at (least loss)"
+    thresholds = [choice.threshold if choice else None for choice in found.choices]
     plots.surface(
-        path, found.parameters, {
-            ahead: [item.stays for item in found.break_evens],
-            dispatch: [item.threshold for item in found.break_evens],
-        }, cells={
-            ahead: [span(item.stays_lower, item.stays) for item in found.break_evens],
-            dispatch: [span(item.threshold_lower, item.threshold) for item in found.break_evens],
-        },
-        title=f"from which size on {new} beats {old}", caption=f"{found.conditions()}.{_again(*found.found)}",
-        texts=found.texts,
+        path, found.parameters, {"threshold": thresholds},
+        cells={"threshold": [chosen(choice) for choice in found.choices]}, title=found.title(),
+        caption=f"{found.conditions()}.{_again(*found.found)}", texts=found.texts,
+        never="one routine for all sizes",
     )  # fmt: skip
 
 
@@ -279,22 +297,15 @@ def found_page(found: SearchResult) -> str:
     """A search's leads and its sentence."""
 
     leads = found.leads
-    rows = [describe_interval(item) for item in leads.intervals]
+    rows = [describe_interval(item) for item in leads.answer.ranges]
     page = table((found.along, "fastest", AHEAD), rows, found.conditions())
-    said = describe_break_even(leads.break_even) if found.along == "size" else ""
-    share = f"{len(leads.probed)} of {len(leads.x)} points probed"
+    said = "".join(f"<p>{escape(text)}</p>" for text in found.sentences())
+    share = f"{len(leads.probed)} of {len(leads.x)} points measured"
     doubt = "" if leads.certain else f"; about {max(leads.expected_errors, 1):.0f} points in doubt"
-    return f"{wrong(found.failures)}{page}<p>{escape(said)}</p><p>{share}{doubt}</p>"
+    return f"{wrong(found.failures)}{page}{said}<p>{share}{doubt}</p>"
 
 
 def surface_page(found: Surface) -> str:
     """A surface's table."""
-    old, new = found.spec.routines
-    rows = [
-        (*at, span(even.first_lower, even.first), span(even.stays_lower, even.stays),
-         span(even.threshold_lower, even.threshold), f"{even.loss:.1%}", "yes" if item.leads.certain else "no")
-        for at, item, even in zip(found.texts_of_all(), found.found, found.break_evens, strict=True)
-    ]  # fmt: skip
-    title = f"from which size on {new} beats {old} (bytes): {found.conditions()}"
-    heads = (*found.parameters, "first ahead", "stays ahead", "dispatch at", "loses", "certain")
-    return wrong(found.failures) + table(heads, rows, title)
+    heads = (*found.parameters, *HEADS)
+    return wrong(found.failures) + table(heads, found.rows(), f"{found.title()}: {found.conditions()}")

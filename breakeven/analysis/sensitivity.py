@@ -18,12 +18,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from breakeven.analysis.compare import curves_of
-from breakeven.analysis.crossings import BreakEven, break_even
+from breakeven.analysis.crossings import Choice, Leads, leads
 from breakeven.analysis.find import find
 from breakeven.analysis.search_result import SearchResult
 from breakeven.analysis.sensitivity_question import question, sizes_text
 from breakeven.analysis.sensitivity_steps import Parameter, parameters_of
-from breakeven.analysis.verdict import describe_break_even, span
+from breakeven.analysis.verdict import chosen, describe_leads
 from breakeven.config.errors import ConfigError, OverrideError
 from breakeven.errors import UserError
 from breakeven.machine.resolve import resolving
@@ -55,10 +55,11 @@ class Variation:
     """The answer with one value moved."""
 
     value: str
-    #: the incumbent's time over the challenger's, geometric mean over the sizes looked at
+    #: the first routine's time over the second's, geometric mean over the sizes looked at
     lead: float
-    #: None: not searched, as other parameters move the lead more
-    break_even: BreakEven | None = None
+    #: what to ship; None: they tie everywhere, or (not `searched`) other parameters move the lead more
+    choice: Choice | None = None
+    searched: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Sensitivity:
     """The parameters by what they do to the answer, the strongest first."""
 
     spec: SweepSpec
-    break_even: BreakEven
+    leads: Leads
     lead: float
     effects: list[Effect]
     #: moved without any change of a cycle at the sampled sizes
@@ -108,23 +109,18 @@ class Sensitivity:
         return f"{self.spec.machines[0]}, {sizes_text(self.spec)}, src+{src}, dst+{dst}, {state}, {measure}"
 
     def answer(self, variation: Variation) -> str:
-        """The break-even, or where none was searched the lead, in a cell."""
-        item = variation.break_even
-        if item is None:
-            return f"{variation.lead:.3f}x"
-        if item.leads_everywhere:
-            return "every size"
-        return span(item.stays_lower, item.stays)
+        """The threshold, or where none was searched the lead, in a cell."""
+        return chosen(variation.choice) if variation.searched else f"{variation.lead:.3f}x"
 
     @property
     def before(self) -> Variation:
         """The answer on the machine as it is."""
-        return Variation("", self.lead, None if self.one_size else self.break_even)
+        return Variation("", self.lead, self.leads.choice, not self.one_size)
 
     def sentence(self) -> str:
         """What the answer rests on."""
         old, new = self.spec.routines
-        what = f"the lead of {new}" if self.one_size else "the break-even"
+        what = f"the lead of {new}" if self.one_size else "the threshold"
         moving = [effect for effect in self.effects if effect.doublings or self.one_size]
         if not moving:
             return f"{what} rests on no single value: none of {self.moved} moved it by a step"
@@ -153,7 +149,8 @@ class Sensitivity:
         """For ``--json``."""
         return {
             "machine": str(self.spec.machines[0]), "conditions": self.conditions(),
-            "routines": list(self.spec.routines), "break_even": asdict(self.break_even), "lead": self.lead,
+            "routines": list(self.spec.routines), "lead": self.lead,
+            "break_even": self.leads.choice and asdict(self.leads.choice),
             "looked_at": self.looked_at, "match": self.match,
             "said": self.sentence(), "effects": [asdict(effect) for effect in self.effects],
             "idle": [parameter.path for parameter in self.idle], "refused": self.refused,
@@ -218,7 +215,7 @@ def sensitivity(
     order = {move: i for i, move in enumerate(f"{parameter.path}={step} " for parameter, step in moves)}
     refused.sort(key=lambda text: order[text.partition("(")[0]])
     result = Sensitivity(
-        spec, found.even, found.lead, effects, idle + weak, refused, found.sizes, match, found.failures
+        spec, found.leads, found.lead, effects, idle + weak, refused, found.sizes, match, found.failures
     )  # fmt: skip
     if not result.failures and not match:
         engine.note(machine, question(spec), json.dumps({"said": result.sentence(), "sizes": sizes_text(spec)}))
@@ -263,14 +260,14 @@ class _Variants:
         if len(self.sizes) > 1:
             base = find(spec, engine, threads)
             self.failures += base.failures
-            self.sizes, self.edges = self._near(base), sorted(_ends(base.leads.break_even))
+            self.sizes, self.edges = self._near(base), _ends(base.leads.answer)
         self.curves = self._curves(spec.machines[0], threads)
-        self.even = base.leads.break_even if base else self._even()
+        self.leads = base.leads.answer if base else leads(self.sizes, self.curves)
         self.lead = self._lead(self.curves)
 
     def _near(self, found: SearchResult) -> list[int]:
         """The sizes that decide: both sides of the break-even and as many farther out; without one evenly spaced."""
-        sizes, ends = sorted(set(self.spec.sizes)), _ends(found.leads.break_even)
+        sizes, ends = sorted(set(self.spec.sizes)), _ends(found.leads.answer)
         if ends:
             wanted = [*ends, min(ends) / 2, 1.5 * max(ends)]
         else:
@@ -282,10 +279,6 @@ class _Variants:
         table = run_sweep(replace(self.spec, machines=[machine], sizes=self.sizes), self.engine, threads)
         self.failures += [f"{machine}: wrong output at {len(bad)} points" for bad in [table[~table["ok"]]] if len(bad)]
         return curves_of(table)[1]
-
-    def _even(self) -> BreakEven:
-        old, new = self.spec.routines
-        return break_even(self.sizes, (old, self.curves[old]), (new, self.curves[new]))
 
     def _lead(self, curves: dict[str, list[float]]) -> float:
         old, new = (curves[name] for name in self.spec.routines)
@@ -348,28 +341,31 @@ class _Variants:
             moved = replace(self.spec, machines=[machine])
             found = find(moved, self.engine, 1, None, min(PROBES, len(self.spec.sizes)), hints=self.edges)
         self.failures += found.failures
-        return replace(variation, break_even=found.leads.break_even)
+        return replace(variation, choice=found.leads.answer.choice, searched=True)
 
     def _moved(self, effect: Effect, variations: list[Variation]) -> Effect:
         ordered = sorted(variations, key=lambda each: (-self._doublings(each), -abs(each.lead / self.lead - 1)))
         return replace(effect, variations=ordered, doublings=self._doublings(ordered[0]))
 
     def _doublings(self, variation: Variation) -> float:
-        def place(item: BreakEven) -> float:
-            return 2.0 * item.largest if item.stays is None else float(max(item.stays, 1))
+        now, then = self.leads.choice, variation.choice if variation.searched else self.leads.choice
+        off = 2.0 * self.leads.largest  # one routine for all sizes; or the two have changed places
+        old = off if now is None or now.threshold is None else max(now.threshold, 1)
+        if then is None or then.threshold is None:
+            new = 1.0 if now and then and now.threshold is None and now.above != then.above else off
+        else:
+            new = off if now and now.threshold is not None and now.below != then.below else max(then.threshold, 1)
+        return abs(math.log2(new / old))
 
-        return abs(math.log2(place(variation.break_even or self.even) / place(self.even)))
 
-
-def _ends(even: BreakEven) -> set[int]:
-    """Both sides of where the challenger is first ahead and of where it stays so."""
-    ends = (even.first_lower, even.first, even.stays_lower, even.stays)
-    return set() if even.leads_everywhere else {size for size in ends if size is not None}
+def _ends(found: Leads) -> list[int]:
+    """The sizes that decide."""
+    return sorted({size for edge in found.edges for size in edge})
 
 
 def describe_sensitivity(found: Sensitivity) -> list[str]:
     """The sentences below the table."""
-    lines = [describe_break_even(found.break_even), found.sentence()]
+    lines = [describe_leads(found.leads), found.sentence()]
     rest = [effect for effect in found.effects if effect.doublings is None]
     if rest and not found.one_size:
         sizes = ", ".join(map(str, found.looked_at))

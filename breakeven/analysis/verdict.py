@@ -1,19 +1,23 @@
-"""What `crossings` found, in words. A change of the lead is stated no more exactly than the measured sizes allow."""
+"""What `crossings.leads` found, in words. A change of the lead is told no more exactly than the sizes tried allow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from math import isinf
-from statistics import median
 from typing import Any
 
-from breakeven.analysis.crossings import BreakEven, Interval, off_by
+from breakeven.analysis.crossings import Choice, Interval, Leads, leads
 
 #: how far off `Confidence` takes a routine's times to be
 SHARE = 0.05
+#: a threshold that costs more than this (a share of the time) is not worth shipping
+WORTH = 0.02
 #: what a comparison on a grid says when a step of it holds the change
 NARROWER = "`find` narrows it"
+#: most ranges that a sentence lists, and most sizes of spikes
+_RANGES, _SIZES = 4, 8
 
 
 def describe_interval(item: Interval) -> tuple[str, str, str]:
@@ -41,127 +45,198 @@ def exact(lower: int | None, size: int) -> bool:
     return lower is None or size - lower == 1
 
 
-def between(lower: int | None, size: int) -> str:
-    """Where a change of the lead lies: ``at 82 B``, or ``between 450 and 513 B``; `lower`: the measured size before."""
-    return f"at {size} B" if exact(lower, size) else f"between {lower} and {size} B"
-
-
 def span(lower: int | None, size: int | None) -> str:
-    """The same for a table or a plot: ``82``, ``450-513``, ``never``."""
+    """A threshold in a table or a plot: ``82``, ``450-513`` where nothing between was tried, ``-``: there is none."""
     if size is None:
-        return "never"
+        return "-"
     return f"{size}" if exact(lower, size) else f"{lower}-{size}"
 
 
-def break_even_dict(item: BreakEven, narrower: str = "") -> dict[str, Any]:
-    """For ``--json``: sizes in bytes; each change lies above ``..._lower``, at or below the size named."""
-    said = describe_break_even(item, narrower)
-    return {**asdict(item), "leads_everywhere": item.leads_everywhere, "exact": item.exact, "said": said}
+def describe_leads(found: Leads, narrower: str = "") -> str:
+    """One sentence on who leads where, and which size to ship. `narrower`: how to try sizes between those tried."""
+    tried = f"{found.smallest}..{found.largest} B" if found.smallest != found.largest else f"{found.smallest} B"
+    runs = _merged(found.ranges)
+    if not any(item.kind != "tie" for item in runs):
+        return f"{_listed(found.routines)} tie at every size tried ({tried})"
+    if len(runs) == 1 and runs[0].kind == "lead":
+        tied = f", with a tie at {found.ties} of {found.points}" if found.ties else ""
+        spiked = sum(len(spike.sizes) for spike in found.spikes)
+        but = f" but {spiked}" if spiked else ""
+        return f"{runs[0].leaders[0]} leads{' or ties' if tied else ''} at every size tried{but} ({tried}{tied})"
+    said = _who_leads(found, runs)
+    if (ship := _ship(found)) != "":
+        said += f"; {ship}"
+    gap = next(((low, high) for low, high in found.edges if high - low > 1), None)
+    return f"{said}; sizes between {gap[0]} and {gap[1]} B were not tried: {narrower}" if narrower and gap else said
 
 
-def describe_break_even(item: BreakEven, narrower: str = "") -> str:
-    """One sentence on where the challenger overtakes. `narrower`: what to do about a break-even between two sizes."""
-    old, new = item.incumbent, item.challenger
-    ends = f"{item.smallest} to {item.largest} B" if item.smallest != item.largest else f"{item.smallest} B"
-    tied = f"; a tie at {item.ties} of {item.points} sizes" if item.ties else ""
-    if item.points and item.ties == item.points:
-        return f"{new} and {old} tie at every size ({ends})"
-    if item.leads_everywhere:
-        return f"{new} leads {old} at every size ({ends}{tied})"
-    if item.first is None and not item.ties:
-        return f"{old} leads {new} at every size ({ends})"
-    if item.first is None:
-        return f"{new} never beats {old} ({ends}{tied})"
-    parts = [*_overtaking(item, item.first), _dispatch(item)]
-    if narrower and not item.exact:
-        parts.append(narrower)
-    return "; ".join(parts).replace("; and", " and")
+def _who_leads(found: Leads, runs: Sequence[Interval]) -> str:
+    first, last = runs[0], runs[-1]
+    if len(runs) <= _RANGES and all(item.kind == "lead" for item in runs):
+        inner = [f"{item.leaders[0]} at {_sizes(item)} B" for item in runs[1:-1]]
+        return ", ".join([_to(first), *inner, _from(last)])
+    times = f"the lead changes {found.changes} times"
+    ends = [_to(first)] if first.kind == "lead" else []
+    ends += [_from(last) if ends else _from(last, "leads ")] if last.kind == "lead" else []
+    return f"{times} ({found.smallest}..{found.largest} B)" if not ends else f"{times}: {', '.join(ends)}"
 
 
-def _overtaking(item: BreakEven, first: int) -> list[str]:
-    if first == item.smallest:
-        parts = [f"{item.challenger} beats {item.incumbent} at {first} B already, the smallest size"]
-    else:
-        parts = [f"{item.challenger} first beats {item.incumbent} {between(item.first_lower, first)}"]
-    if item.stays is None:
-        return [*parts, "does not stay ahead"]
-    if item.stays == item.largest:
-        return [*parts, f"is ahead at the largest size, {item.largest} B"]
-    if item.stays == first:
-        return [*parts, "and stays ahead"]
-    where = between(item.stays_lower, item.stays)
-    where = where.removeprefix("at ") if where.startswith("at ") else f"a size {where}"
-    return [*parts, f"stays ahead from {where} on"]
+def _to(item: Interval) -> str:
+    return f"{item.leaders[0]} leads to {item.last} B"
 
 
-def _dispatch(item: BreakEven) -> str:
-    loss = f"(loses {item.loss:.1%} against always choosing right)"
-    if item.threshold is None:
-        return f"dispatch: always {item.incumbent} {loss}"
-    if item.threshold == item.smallest:
-        return f"dispatch: always {item.challenger} {loss}"
-    where = "there" if item.threshold == item.first else between(item.threshold_lower, item.threshold)
-    return f"dispatch {where} {loss}"
+def _from(item: Interval, verb: str = "") -> str:
+    return f"{item.leaders[0]} {verb}from {item.first} B on"
+
+
+def _sizes(item: Interval) -> str:
+    return f"{item.first}" if item.first == item.last else f"{item.first}..{item.last}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def _merged(ranges: Sequence[Interval]) -> list[Interval]:
+    """The ranges without ties: those between two ranges of one leader are that leader's."""
+    found: list[Interval] = []
+    for item in ranges:
+        if item.kind == "tie":
+            continue
+        if found and found[-1].kind == item.kind == "lead" and found[-1].leaders == item.leaders:
+            found[-1] = replace(found[-1], last=item.last, points=found[-1].points + item.points)
+        else:
+            found.append(item)
+    return found
+
+
+def cost(loss: float) -> str:
+    """What a rule loses against always choosing the fastest."""
+    return "nothing" if loss == 0 else "less than 0.1%" if loss < 0.0005 else f"{loss:.1%}"
+
+
+def chosen(choice: Choice | None) -> str:
+    """A rule in a cell of a table."""
+    if choice is None:
+        return "either"
+    return choice.above if choice.threshold is None else span(choice.threshold_lower, choice.threshold)
+
+
+def _ship(found: Leads) -> str:
+    choice = found.choice
+    if choice is None:
+        return ""
+    rule = f"{choice.above} for all sizes" if choice.threshold is None else f"{choice.threshold} B"
+    if choice.threshold is not None and found.changes > 1:
+        rule += f" ({choice.below} below it)"
+    if choice.loss <= WORTH:
+        return f"ship {rule}, which costs {cost(choice.loss)} against always choosing right"
+    what = "threshold" if len(found.routines) == 2 else "routine"
+    nothing = f"no single {what} is within {WORTH:.0%} of always choosing right"
+    return f"{nothing}; the best, {rule}, costs {cost(choice.loss)}"
+
+
+def describe_spikes(found: Leads) -> list[str]:
+    """A sentence for each routine that leads at single sizes."""
+    said = []
+    for leader in dict.fromkeys(spike.leader for spike in found.spikes):
+        mine = [spike for spike in found.spikes if spike.leader == leader]
+        sizes = [size for spike in mine for size in spike.sizes]
+        gain = max(spike.gain for spike in mine)
+        by = "" if isinf(gain) else f", by {'up to ' if len(sizes) > 1 else ''}{gain:.2f}x"
+        where = _listed([*map(str, sizes)]) if len(sizes) <= _SIZES else f"{', '.join(map(str, sizes[:_SIZES]))}, ..."
+        many = f"{len(sizes)} single sizes ({where} B)" if len(sizes) > _SIZES else f"{where} B alone"
+        said.append(f"at {many} {leader} leads{by}")
+    return said
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """How robust a break-even is against errors of the model.
+    """What to ship if every time of `routine`, the one from the threshold on, were `SHARE` less, and as much more."""
 
-    `less` and `more`: the break-even if every time of the challenger were `SHARE` less, and as much more. `median` and
-    `least`: how far ahead the leader is (ratio of times) where it leads for good; `at`: the size of the least.
-    """
-
-    leader: str
-    median: float
-    least: float
-    at: int
-    less: BreakEven
-    more: BreakEven
+    routine: str
+    less: Choice | None
+    more: Choice | None
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         return {**asdict(self), "share": SHARE}
 
 
-def confidence(
-    sizes: Sequence[int],
-    incumbent: tuple[str, Sequence[float]],
-    challenger: tuple[str, Sequence[float]],
-    item: BreakEven,
-) -> Confidence | None:
-    """How robust `item`, the break-even of two curves, is; None where neither leads from some size on."""
-    less, more = off_by(sizes, incumbent, challenger, SHARE)
-    ahead, behind = challenger, incumbent
-    since = item.stays
-    if item.first is None:
-        ahead, behind, since = incumbent, challenger, sizes[0]
-    if since is None:
+def confidence(sizes: Sequence[int], curves: Mapping[str, Sequence[float]], found: Leads) -> Confidence | None:
+    """How robust the choice between two routines is against errors of the model; None where there is none."""
+    if found.choice is None or len(curves) != 2:
         return None
-    gains = sorted(
-        (slow / fast, size)
-        for size, fast, slow in zip(sizes, ahead[1], behind[1], strict=True)
-        if size >= since and fast > 0
+    name = found.choice.above
+    less, more = (
+        leads(sizes, {**curves, name: [factor * time for time in curves[name]]}).choice
+        for factor in (1 - SHARE, 1 + SHARE)
     )
-    if not gains:
-        return None
-    return Confidence(ahead[0], median(gain for gain, _ in gains), *gains[0], less, more)
+    return Confidence(name, less, more)
 
 
-def describe_confidence(item: BreakEven, sure: Confidence) -> str:
-    """How near the lead comes to a tie, and what times that are `SHARE` off would change, in one sentence."""
-    least = "a tie" if sure.least <= 1.01 else f"{sure.least:.2f}x"
-    lead = f"{sure.leader} leads by {sure.median:.2f}x (median), least {least} at {sure.at} B"
-    with_less, with_more = _from(sure.less), _from(sure.more)
-    if with_less == with_more == _from(item):
-        return f"{lead}; {SHARE:.0%} on the times changes no answer"
-    return f"{lead}; with {SHARE:.0%} less time {item.challenger} {with_less}, with {SHARE:.0%} more it {with_more}"
+def describe_confidence(found: Leads, sure: Confidence) -> str:
+    """What times that are `SHARE` off would change, in one sentence."""
+    now = found.choice and chosen(found.choice)
+    if chosen(sure.less) == chosen(sure.more) == now:
+        return f"times of {sure.routine} that are {SHARE:.0%} off change nothing"
+    less, more = (
+        f"{chosen(each)}{' B' if each and each.threshold is not None else ''}" for each in (sure.less, sure.more)
+    )
+    return f"if {sure.routine} took {SHARE:.0%} less time, ship {less}; {SHARE:.0%} more, ship {more}"
 
 
-def _from(item: BreakEven) -> str:
-    """From where on the challenger is ahead."""
-    if item.leads_everywhere:
-        return "leads at every size"
-    if item.stays is None:
-        return "never stays ahead" if item.first else "never leads"
-    return f"stays ahead from {span(item.stays_lower, item.stays)} B on"
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a figure marks that `leader` leads from `size` on; `lower`: the size tried before it."""
+
+    lower: int
+    size: int
+    leader: str
+    text: str
+
+
+def marks_of(found: Leads) -> list[Mark]:
+    """Of two routines the threshold; of more every size from which another one leads."""
+    choice = found.choice
+    if choice is None:
+        return []
+    if choice.threshold is not None and choice.threshold_lower is not None:
+        places = [(choice.threshold_lower, choice.threshold, choice.above)]
+    else:
+        runs = _merged(found.ranges)
+        names = {name for run in runs for name in run.leaders}
+        pairs = pairwise(runs) if len(names) > 2 else ()
+        places = [(a.last, b.first, b.leaders[0]) for a, b in pairs if b.kind == "lead"]
+    return [Mark(lower, size, leader, f"{span(lower, size)} B") for lower, size, leader in places]
+
+
+def describe_crossings(a: str, b: str, along: str, where: Sequence[float]) -> str:
+    """Where two curves cross along a parameter."""
+    if not where:
+        return f"{a} and {b} do not cross at these values of {along}"
+    return f"{a} and {b} cross at {along} = {', '.join(f'{at:.4g}' for at in where)}"
+
+
+def sentences(sizes: Sequence[int], curves: Mapping[str, Sequence[float]], found: Leads, narrower: str) -> list[str]:
+    """All that is said below a table of who leads where."""
+    sure = confidence(sizes, curves, found)
+    return [
+        describe_leads(found, narrower),
+        *describe_spikes(found),
+        *([describe_confidence(found, sure)] if sure else []),
+    ]
+
+
+def leads_dict(found: Leads, sure: Confidence | None, narrower: str = "") -> dict[str, Any]:
+    """For ``--json``: sizes in bytes; `break_even`: what to ship, null where all tie."""
+    even = found.choice and {
+        **asdict(found.choice), "changes": found.changes,
+        "exact": all(high - low == 1 for low, high in found.edges), "confidence": sure and sure.as_dict(),
+    }  # fmt: skip
+    return {
+        "intervals": [{**asdict(item), "kind": item.kind} for item in found.ranges],
+        "spikes": [asdict(item) for item in found.spikes],
+        "break_even": even,
+        "said": [describe_leads(found, narrower), *describe_spikes(found)],
+    }

@@ -30,7 +30,7 @@ def explore(
     ``.save("page.html")`` writes it, ``.verdicts`` are its sentences (docs/explore.md).
 
     >>> view = explore("rv-byte", "rv-word", largest=32, store=False)
-    >>> view.verdicts[0].startswith("rv-word first beats rv-byte at 8 B")
+    >>> view.verdicts[0].startswith("rv-byte leads to 7 B, rv-word from 8 B on")
     True
     """
     from breakeven.explorer.snapshot import view

@@ -139,14 +139,14 @@ def compare(
     progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> Comparison:
-    """Two or more routines on a machine: who leads where. The first routine is the one to beat.
+    """Two or more routines on a machine: who leads where (`.leads`).
 
     ``.rests_on`` says which parameter of the machine decides it, where a `sensitivity` has found that out before, or
     with `confidence` finds it out now. `progress`: as of `sweep`.
 
     >>> found = compare("rv-byte", "rv-word", sizes="8..64:8")
-    >>> found.break_evens[0].stays, found.intervals[-1].leaders
-    (8, ('rv-word',))
+    >>> found.leads.choice.above, found.leads.ranges[-1].leaders
+    ('rv-word', ('rv-word',))
     """
     from breakeven.analysis.compare import compare as run_comparison
     from breakeven.analysis.sensitivity_note import rests_on

@@ -45,7 +45,7 @@ def find(
     `scheduler`, `progress`: as of `sweep`.
 
     >>> found = find("rv-byte", "rv-word", sizes="1..256")
-    >>> found.leads.certain, len(found.leads.probed) <= 25, found.leads.intervals[-1].leaders
+    >>> found.leads.certain, len(found.leads.probed) <= 25, found.leads.answer.ranges[-1].leaders
     (True, True, ('rv-word',))
     """
     from breakeven.analysis.find import find as search
@@ -79,7 +79,7 @@ def surface(
     progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> Surface:
-    """From which size on `new` beats `old`, over one or two machine parameters.
+    """Which size to ship as the threshold between `old` and `new`, over one or two machine parameters.
 
     >>> found = surface("rv-byte", "rv-word", {"cpu.executeBranchDelay": [1, 2]}, sizes="1..64")
     >>> list(found.table()["cpu.executeBranchDelay"])

@@ -7,13 +7,7 @@ from pathlib import Path
 from breakeven.analysis.baseline import Baseline
 from breakeven.analysis.comparison import Comparison
 from breakeven.analysis.crossings import TIE, leaders_of
-from breakeven.analysis.verdict import (
-    AHEAD,
-    NARROWER,
-    describe_break_even,
-    describe_confidence,
-    describe_interval,
-)
+from breakeven.analysis.verdict import AHEAD, describe_interval
 from breakeven.cli.summaries import print_failures
 from breakeven.output.console import Table, print_json, print_parts
 from breakeven.points.measurements import Tally, again_words
@@ -70,19 +64,11 @@ def _times(found: Comparison) -> Table:
 
 
 def _answers(found: Comparison) -> list[str | Table]:
-    if found.along != "size":
-        return [
-            f"{a} and {b} cross at {found.along} = "
-            + (", ".join(f"{at:.4g}" for at in where) if where else "nowhere in this range")
-            for a, b, where in found.crossings
-        ]
-    leads = [describe_interval(item) for item in found.intervals]
-    parts: list[str | Table] = [Table(("sizes", "fastest", AHEAD), leads, "who leads where")]
-    for item, sure in zip(found.break_evens, found.confidences, strict=True):
-        parts.append(describe_break_even(item, NARROWER))
-        if sure is not None:
-            parts.append(f"  {describe_confidence(item, sure)}")
-    return parts
+    parts: list[str | Table] = []
+    if found.leads:
+        rows = [describe_interval(item) for item in found.leads.ranges]
+        parts.append(Table(("sizes", "fastest", AHEAD), rows, "who leads where"))
+    return [*parts, *found.sentences()]
 
 
 def _powers_of_two(x: list[float]) -> list[int]:

@@ -51,7 +51,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
 
 
 def _print(found: Any) -> None:
-    from breakeven.analysis.verdict import NARROWER, describe_break_even
+    from breakeven.analysis.verdict import NARROWER, describe_leads
 
     names = list(found.found)
     first = found.found[names[0]]
@@ -61,8 +61,7 @@ def _print(found: Any) -> None:
     if len(names) > 1:
         _print_errors(found, names)
     for name in names:
-        for item in found.found[name].break_evens:
-            print(f"{name}: {describe_break_even(item, NARROWER)}")
+        print(f"{name}: {describe_leads(found.found[name].leads, NARROWER)}")
 
 
 def _print_errors(found: Any, names: list[str]) -> None:

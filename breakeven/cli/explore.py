@@ -28,7 +28,7 @@ def explore(
         list[str] | None,
         typer.Argument(
             metavar="ROUTINE...|LINK",
-            help="Routines (see `routines`), the first one to beat; or a link to a view.",
+            help="Routines (see `routines`), or a link to a view.",
             autocompletion=completion.routines,
         ),
     ] = None,  # fmt: skip

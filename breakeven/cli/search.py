@@ -34,7 +34,7 @@ from breakeven.errors import UserError
 from breakeven.sweeps.request import swept_texts
 
 RoutinesArgument = Annotated[
-    list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.", autocompletion=completion.routines)
+    list[str], typer.Argument(metavar="A B", help="Two routines, in either order.", autocompletion=completion.routines)
 ]
 _SIZES, _OFFSETS = "1..2048", "0..63"
 
@@ -79,13 +79,13 @@ def find_(
     src: SrcOption = 0,
     dst: DstOption = 0,
     budget: Annotated[
-        int, typer.Option(parser=number(0), help="Points to probe of each routine; 0: a tenth of the grid.")
+        int, typer.Option(parser=number(0), help="Points to measure of each routine; 0: a tenth of the grid.")
     ] = 0,
     measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
     plot: PlotOption = None,
     no_plot: NoPlotOption = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Probed points: .csv, .json, .parquet.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Measured points: .csv, .json, .parquet.")] = None,
     threads: ThreadsOption = 0,
     scheduler: SchedulerOption = None,
     guest: GuestOption = None,
@@ -148,7 +148,7 @@ def surface_(
     no_store: NoStoreOption = False,
     json: JsonOption = False,
 ) -> int:
-    """From which size on B beats A, for every value of one or two machine parameters: a search for each."""
+    """Which size to ship as the threshold, for every value of one or two machine parameters: a search for each."""
     quiet_threads()
     from breakeven import api
     from breakeven.analysis.search_result import plot_surface

@@ -31,7 +31,7 @@ SIZES = "1..2048"
 @measuring_option_group
 def sensitivity_(
     *,
-    routines: Annotated[list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.")],
+    routines: Annotated[list[str], typer.Argument(metavar="A B", help="Two routines.")],
     machine: MachineOption = "u74",
     sizes: Annotated[
         str, typer.Option("--sizes", "--size", "-n", help="The grid along size; of one size the lead is looked at.")
@@ -83,7 +83,7 @@ def sensitivity_done(found: Any, rows: int, json: bool) -> int:
     else:
         print(found.conditions())
         old, new = found.spec.routines
-        what = "lead" if found.one_size else "stays ahead from (B)"
+        what = "lead" if found.one_size else "threshold (B)"
         heads = ("parameter", "from", "value", f"moved to: {what}", "lead moves")
         shown = found.rows()
         print_table(heads, shown[:rows], f"what moves {new} against {old}", right=(4,))

@@ -123,13 +123,13 @@ def _refuse_axes(context: typer.Context) -> None:
             raise UserError(f"{param.opts[0]} and --file: write it into the file")
 
 
-@app.command(short_help="Who wins where: a table, the break-even sizes, a plot.")
+@app.command(short_help="Who wins where: a table, the size to ship, a plot.")
 @measuring_option_group
 def compare(
     *,
     routines: Annotated[
         list[str],
-        typer.Argument(help="Two or more routines; the first is the one to beat.", autocompletion=completion.routines),
+        typer.Argument(help="Two or more routines, in any order.", autocompletion=completion.routines),
     ],
     machine: MachineOption = "u74",
     sizes: SizesOption = "1..256,265..2048:9",

@@ -10,8 +10,15 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from breakeven.analysis.crossings import BreakEven, break_even, intervals
-from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, describe_interval
+from breakeven.analysis.crossings import Leads, leads
+from breakeven.analysis.verdict import (
+    confidence,
+    describe_confidence,
+    describe_interval,
+    describe_leads,
+    describe_spikes,
+    marks_of,
+)
 from breakeven.errors import UserError
 from breakeven.explorer.process import IDLE, LATER, NOW, SOON, Worker, WorkerDied
 from breakeven.explorer.state import PROBES, State
@@ -49,41 +56,33 @@ class Curves:
             if row[4]
         ]
 
-    def break_evens(self) -> list[BreakEven]:
-        """Of each later routine against the first."""
-        sizes = sorted(self.rows)
-        first = (self.routines[0], self.of(0))
-        return [break_even(sizes, first, (name, self.of(i))) for i, name in enumerate(self.routines) if i]
+    def leads(self) -> Leads:
+        """Who leads at the sizes that are known."""
+        return leads(sorted(self.rows), {name: self.of(i) for i, name in enumerate(self.routines)})
 
     def said(self) -> dict[str, Any]:
         """The verdict for the page: sentences, marks, who leads where."""
         sizes = sorted(self.rows)
         if len(sizes) < 2 or len(self.routines) < 2 or self.failures:
-            return {"sentences": [], "marks": [], "leads": [], "failures": self.failures}
+            return {"sentences": [], "sure": "", "marks": [], "leads": [], "failures": self.failures}
         curves = {name: self.of(i) for i, name in enumerate(self.routines)}
-        sentences, marks = [], []
-        for item in self.break_evens():
-            sentences.append(describe_break_even(item))
-            pair = ((item.incumbent, curves[item.incumbent]), (item.challenger, curves[item.challenger]))
-            sure = confidence(sizes, *pair, item)
-            marks.append({**asdict(item), "sure": describe_confidence(item, sure) if sure else ""})
-        leads = [describe_interval(item) for item in intervals(sizes, curves)]
+        found = self.leads()
+        sure = confidence(sizes, curves, found)
         learning = sum(row[3] is False for rows in self.rows.values() for row in rows)
         note = f"{learning} of {len(sizes) * len(curves)} points have not converged: predictors still learning"
         return {
-            "sentences": sentences, "marks": marks, "leads": leads, "failures": [], "note": note if learning else "",
-        }  # fmt: skip
+            "sentences": [describe_leads(found), *describe_spikes(found)],
+            "sure": describe_confidence(found, sure) if sure else "",
+            "marks": [asdict(mark) for mark in marks_of(found)],
+            "leads": [describe_interval(item) for item in found.ranges],
+            "break_even": found.choice and asdict(found.choice),
+            "failures": [],
+            "note": note if learning else "",
+        }
 
     def wanted(self) -> list[int]:
         """The middles of the gaps in which a lead changes; none: every break-even is known to the byte."""
-        found = set()
-        for item in self.break_evens():
-            places = ((item.first_lower, item.first), (item.stays_lower, item.stays),
-                      (item.threshold_lower, item.threshold))  # fmt: skip
-            for lower, size in places:
-                if lower is not None and size is not None and size - lower > 1:
-                    found.add((lower + size) // 2)
-        return sorted(found)
+        return sorted({(lower + size) // 2 for lower, size in self.leads().edges if size - lower > 1})
 
 
 async def curves(

@@ -35,13 +35,14 @@ class View:
 
     @property
     def verdicts(self) -> list[str]:
-        """A sentence for each routine behind the first one, as `compare` has it."""
+        """Who leads where, and at which single sizes another one does, as `compare` says it."""
         return list(self._said["sentences"])
 
     @property
-    def break_evens(self) -> list[dict[str, Any]]:
-        """The break-evens behind `verdicts`, sizes in bytes (`breakeven.analysis.crossings.BreakEven`)."""
-        return list(self._said["marks"])
+    def break_even(self) -> dict[str, Any] | None:
+        """What to ship, sizes in bytes (`breakeven.analysis.crossings.Choice`); None: the routines tie everywhere."""
+        found = self._said["break_even"]
+        return found and dict(found)
 
     @property
     def command(self) -> str:

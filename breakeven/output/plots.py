@@ -262,23 +262,25 @@ def surface(
     caption: str,
     texts: Mapping[str, Sequence[str]] | None = None,
     cells: Mapping[str, Sequence[str]] | None = None,
+    never: str = "never stays ahead",
 ) -> Path:
-    """Break-even sizes over one parameter (lines) or two (a heat map of each kind). None: there is none.
+    """Break-even sizes over one parameter (lines) or two (a heat map of each kind). None: there is none, which `never`
+    says.
 
     `texts`: the parameters' values as they were given, with their units; `cells`: the sizes in words, for a heat map.
     """
     labels = texts or {name: [plain_label(v) for v in values] for name, values in parameters.items()}
     if len(parameters) == 1:
-        return _surface_lines(path, parameters, sizes, title, caption, labels)
+        return _surface_lines(path, parameters, sizes, title, caption, labels, never)
     (across, x), (down, y) = parameters.items()
     grids = {
         name: np.array([np.nan if v is None else v for v in values], float).reshape(len(x), len(y)).T
         for name, values in sizes.items()
     }
-    never = any(np.isnan(grid).any() for grid in grids.values())
+    crossed = " A cross: never." if any(np.isnan(grid).any() for grid in grids.values()) else ""
     words = {name: np.array(list(each), object).reshape(len(x), len(y)).T for name, each in (cells or {}).items()}
     return heat_maps(
-        path, grids, title=title, caption=f"{caption}{' A cross: never.' * never}", unit="size (bytes)", columns=2,
+        path, grids, title=title, caption=f"{caption}{crossed}", unit="size (bytes)", columns=2,
         ticks=(labels[across], labels[down]), labels=(across, down), cells=words or None, contrast=1.25,
     )  # fmt: skip
 
@@ -290,6 +292,7 @@ def _surface_lines(
     title: str,
     caption: str,
     labels: Mapping[str, Sequence[str]],
+    never: str,
 ) -> Path:
     ((name, x),) = parameters.items()
     with plt.rc_context(_PARAMETERS):
@@ -297,12 +300,10 @@ def _surface_lines(
         for number, (label, values) in enumerate(sizes.items()):
             y = [np.nan if value is None else value for value in values]
             axes.plot(x, y, label=label, linewidth=1.3, markersize=5, **style(number))
-        never = [at for at, value in zip(x, next(iter(sizes.values())), strict=True) if value is None]
-        if never:
+        nowhere = [at for at, value in zip(x, next(iter(sizes.values())), strict=True) if value is None]
+        if nowhere:
             place = axes.get_xaxis_transform()
-            axes.plot(
-                never, [0.03] * len(never), "x", color="black", markersize=6, transform=place, label="never stays ahead"
-            )
+            axes.plot(nowhere, [0.03] * len(nowhere), "x", color="black", markersize=6, transform=place, label=never)
         axes.set_ylim(bottom=0)
         if any(text != plain_label(value) for text, value in zip(labels[name], x, strict=True)):
             # Values with units: as they were given, at most a dozen of them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from breakeven.errors import UserError, near
@@ -78,6 +78,21 @@ def check_one_isa(words: Sequence[str], machines: Sequence[MachineSpec]) -> None
     if len(by_isa) > 1:
         each = " and ".join(f"{name} is {ISA_NAMES.get(isa, isa)}" for isa, name in by_isa.items())
         raise UserError(f"{', '.join(words)}: {each}, which have no routine in common: sweep one of them at a time")
+
+
+def jobs_of(names: Collection[str]) -> dict[str, str]:
+    """The job of each of the routines that is breakeven's own or the user's: those of one job can be compared."""
+    from breakeven.routine.registry import user_files
+
+    found: dict[str, str] = {}
+    for isa in ISA_NAMES:
+        try:
+            programs = [guest_elf(isa), *(own.guest.read_bytes() for own in user_files(isa))]
+        except (DataNotFound, UserError):
+            continue
+        rows = [row for program in programs for row in load_engine().routines(program)]
+        found |= {row["name"]: _JOBS.get(row["kind"], row["kind"]) for row in rows if row["name"] in names}
+    return found
 
 
 def check_one_job(known: Iterable[Routine], names: Sequence[str]) -> None:

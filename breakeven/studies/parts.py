@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from breakeven.analysis.crossings import BreakEven, break_even
 from breakeven.analysis.search_result import SearchResult, Surface
 from breakeven.config.overrides import get_parameter
 from breakeven.machine.presets import load_machine
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.overtaking import BreakEven, break_even
 from breakeven.studies.study import TIE, Data, Flip, TableItem
 
 
@@ -36,6 +36,15 @@ def overtaking(data: Data, grid: str, incumbent: str, challenger: str, **where: 
     """From which size on `challenger` is ahead of `incumbent`."""
     sizes, times = curves(data, grid, (incumbent, challenger), **where)
     return break_even(sizes, (incumbent, times[incumbent]), (challenger, times[challenger]))
+
+
+def thresholds_of(found: Surface) -> list[float | None]:
+    """The best size from which to use the second routine, at each combination of a surface's parameters."""
+    answers: list[float | None] = []
+    for item in found.found:
+        (old, a), (new, b) = item.leads.curves.items()
+        answers.append(break_even([int(size) for size in item.leads.x], (old, a), (new, b)).threshold)
+    return answers
 
 
 def cycles_table(
@@ -66,7 +75,7 @@ def sizes_figure(
         marks = [
             mark
             for routine in routines[1:]
-            if (mark := dispatch_mark(data, grid, routines[0], routine, **where)) and mark[0] <= sizes[count - 1]
+            if (mark := threshold_mark(data, grid, routines[0], routine, **where)) and mark[0] <= sizes[count - 1]
         ]
         shaded = " Shaded: down to the least of the measurements." if _differ(shown, least) else ""
         plots.lines(
@@ -83,8 +92,8 @@ def _differ(curves: Mapping[str, Sequence[float]], others: Mapping[str, Sequence
     return any(a > b * (1 + TIE) for a, b in pairs)
 
 
-def dispatch_mark(data: Data, grid: str, incumbent: str, challenger: str, **where: Any) -> tuple[int, str] | None:
-    """The break-even that texts, tables and figures of a report name: the best dispatch size, in bytes; None: never, or
+def threshold_mark(data: Data, grid: str, incumbent: str, challenger: str, **where: Any) -> tuple[int, str] | None:
+    """The break-even that texts, tables and figures of a report name: the best threshold, in bytes; None: never, or
     the smallest size already."""
     found = overtaking(data, grid, incumbent, challenger, **where)
     if found.threshold is None or found.threshold == found.smallest:
@@ -158,18 +167,18 @@ def surface_figure(found: Surface, title: str, caption: str = "") -> Callable[[P
         from breakeven.output import plots
 
         words = {axis_words(found.spec.machines[0], name): values for name, values in found.parameters.items()}
-        sizes: Mapping[str, list[float | None]] = {"break-even": [even.threshold for even in found.break_evens]}
+        sizes: Mapping[str, list[float | None]] = {"break-even": thresholds_of(found)}
         plots.surface(path, words, sizes, title=title, caption=f"{found.conditions()}. {caption}".strip())
 
     return draw
 
 
 def largest_at_most(found: Surface, size: int) -> float | None:
-    """The largest value of a surface's one parameter at which the best dispatch size is at most `size`."""
+    """The largest value of a surface's one parameter at which the best threshold is at most `size`."""
     ((_, values),) = found.parameters.items()
     below = [
         value
-        for value, even in zip(values, found.break_evens, strict=True)
-        if even.threshold is not None and even.threshold <= size
+        for value, threshold in zip(values, thresholds_of(found), strict=True)
+        if threshold is not None and threshold <= size
     ]
     return max(below, default=None)

@@ -117,16 +117,14 @@ function figure(part, data) {
       ...(distinct(state.x) > 1 ? [check("log x", state.logX, (value) => { state.logX = value; }), check("log y", state.logY, (value) => { state.logY = value; })] : []));
     draw();
   }
-  // What is said of the chosen condition, and where its lead changes for good.
+  // What is said of the chosen condition, and where its lead changes.
   function answers() {
     if (!part.leads || state.x !== "size" || state.also) return { sentences: [], changes: [] };
-    const names = part.leads.columns.slice(0, -6), sentences = [], changes = [];
+    const names = part.leads.columns.slice(0, part.leads.conditions), sentences = [], changes = [];
     part.leads.rows.forEach((row, at) => {
       if (names.some((name, i) => name in state.chosen && state.chosen[name] !== row[i])) return;
-      const [, against, , from] = row.slice(names.length);
-      if (part.leads.said[at]) sentences.push(part.leads.said[at]);
-      const [low, high] = from === null ? [] : String(from).split("-").map(Number);
-      if (low !== undefined) changes.push([against, low, high ?? low]);
+      sentences.push(...part.leads.said[at]);
+      changes.push(...part.leads.marks[at]);
     });
     return { sentences, changes };
   }
@@ -157,7 +155,7 @@ function figure(part, data) {
     const visible = lines.map(([name, points], i) => ({ name, i, points })).filter((line) => !state.hidden.has(line.name));
     const { sentences, changes } = answers();
     verdict.replaceChildren(...sentences.map((text) => make("p", { class: "said" }, `${text}.`)));
-    const bands = changes.map(([name, from, to]) => ({ from, to, i: Math.max(0, lines.findIndex((line) => line[0] === name)), text: `${from === to ? to : `${from}-${to}`} B` }));
+    const bands = changes.map(([name, from, to]) => ({ from, to, i: Math.max(0, lines.findIndex((line) => line[0] === name)), text: `${to - from > 1 ? `${from}-${to}` : to} B` }));
     const dots = dotsOf(lines);
     measurements.replaceChildren(...(dots.length ? [make("summary", {}, `◆ ${plural(dots.length, "measurement")} on hardware`), make("ul", {}, dots.map((dot) => make("li", {}, dot.text)))] : []));
     measurements.hidden = !dots.length;
@@ -311,7 +309,7 @@ function section(part, open) {
   const data = unpack(part);
   const constants = Object.entries(part.constants).map(([name, value]) => `${name} ${shown(value)}`).join(", ");
   const inside = () => [make("p", { class: "count" }, constants), part.note ? make("p", {}, part.note) : null, figure(part, data),
-    part.leads ? folded("Where the lead changes, each condition", () => [table(part.leads.columns, part.leads.rows)]) : null,
+    part.leads ? folded("What to ship, each condition", () => [table(part.leads.columns, part.leads.rows)]) : null,
     folded("Every point", () => [table(part.columns.map((column) => column.name), data.rows)])];
   const details = folded(part.about ? `${part.name}: ${part.about}` : part.name, inside);
   details.classList.add("part");

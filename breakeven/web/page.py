@@ -12,8 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.analysis.crossings import break_even
-from breakeven.analysis.verdict import describe_break_even, exact, span
+from breakeven.analysis.crossings import leads
+from breakeven.analysis.verdict import chosen, cost, describe_leads, describe_spikes, marks_of
 from breakeven.config.describe import describe
 from breakeven.errors import UserError
 from breakeven.m5 import machine_hash
@@ -27,6 +27,7 @@ from breakeven.output import html
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import again_words, one_number
 from breakeven.points.table import DESCRIBED
+from breakeven.routine.checks import jobs_of
 from breakeven.studies.published import dots
 from breakeven.web.details import Details
 from breakeven.web.document import HERE, document
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 #: rows in one page: some 60 bytes each
 MAX_ROWS = 200_000
-#: conditions whose break-even sizes are told
+#: conditions whose leads are told
 _MAX_LEADS = 5000
 #: of them those that are also told as a sentence, some 100 bytes each
 _MAX_SAID = 500
@@ -220,35 +221,33 @@ def _packed(column: pd.Series) -> dict[str, Any]:
 
 
 def _leads(table: pd.DataFrame, conditions: list[str]) -> dict[str, Any] | None:
-    """Where each later routine overtakes the first, for every condition; None where there is nothing to compare."""
+    """Who leads where, for every condition and job; None where there is nothing to compare."""
 
     rows: list[list[Any]] = []
-    said: list[str] = []
-    groups = table.groupby(conditions, sort=False) if conditions else [((), table)]
-    for key, group in groups:
+    said: list[list[str]] = []
+    marks: list[list[list[Any]]] = []
+    jobs = jobs_of(set(table["routine"]))
+    by = [*conditions, table["routine"].map(lambda name: jobs.get(name, ""))]
+    for key, group in table.groupby(by, sort=False):
         if len(rows) >= _MAX_LEADS:
             break
-        wide = group.pivot_table(index="size", columns="routine", values="cycles", aggfunc="median", sort=True)
-        first, *others = [name for name in dict.fromkeys(group["routine"]) if name in wide]
-        for other in others:
-            both = wide[[first, other]].dropna()
-            if len(both) < 2:
-                continue
-            sizes = [int(size) for size in both.index]
-            found = break_even(sizes, (first, list(both[first])), (other, list(both[other])))
-            loss = f"{found.loss:.1%}" if found.threshold is not None else None
-            where = [_plain(value) for value in (key if isinstance(key, tuple) else (key,))]
-            places = (
-                (found.first_lower, found.first), (found.stays_lower, found.stays),
-                (found.threshold_lower, found.threshold),
-            )  # fmt: skip
-            cells = [size if size is None or exact(lower, size) else span(lower, size) for lower, size in places]
-            rows.append([*where, first, other, *cells, loss])
-            said.append(describe_break_even(found) if len(rows) <= _MAX_SAID else "")
+        wide = group.pivot_table(index="size", columns="routine", values="cycles", aggfunc="median", sort=True).dropna()
+        if len(wide.columns) < 2 or len(wide) < 2:
+            continue
+        sizes = [int(size) for size in wide.index]
+        found = leads(sizes, {str(name): list(wide[name]) for name in wide})
+        choice, told = found.choice, len(rows) < _MAX_SAID
+        where = [_plain(value) for value in (key if isinstance(key, tuple) else (key,))[: len(conditions)]]
+        rule = (
+            [chosen(choice), choice.below, choice.above, cost(choice.loss)] if choice else ["either", "", "", "nothing"]
+        )
+        rows.append([*where, len(wide.columns), *rule])
+        said.append([describe_leads(found), *describe_spikes(found)] if told else [])
+        marks.append([[mark.leader, mark.lower, mark.size] for mark in marks_of(found)])
     if not rows:
         return None
-    heads = ["routine", "against it", "first ahead at", "ahead from", "dispatch at", "loss"]
-    return {"columns": [*conditions, *heads], "rows": rows, "said": said}
+    heads = ["routines", "ship", "below it", "from it on", "costs"]
+    return {"columns": [*conditions, *heads], "conditions": len(conditions), "rows": rows, "said": said, "marks": marks}
 
 
 def _machines(parts: Iterable[Part]) -> list[Shown]:

@@ -22,6 +22,7 @@ from breakeven.studies.parts import (
     ratio,
     sizes_figure,
     surface_figure,
+    thresholds_of,
 )
 from breakeven.studies.study import (
     REPRODUCED,
@@ -276,7 +277,7 @@ def pace_figure(data: Data) -> Callable[[Path], object]:
 
         found = data.surfaces["startup-pace"]
         starts, paces = found.parameters[STARTUP], found.parameters[PACE]
-        sizes = [math.nan if even.threshold is None else even.threshold for even in found.break_evens]
+        sizes = [math.nan if size is None else size for size in thresholds_of(found)]
         by_pace = {
             f"{pace:g} bytes a cycle": [sizes[i * len(paces) + j] for i in range(len(starts))]
             for j, pace in enumerate(paces)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.studies.parts import curves, dispatch_mark, found_figure, found_flip, machine_value, overtaking
+from breakeven.studies.parts import curves, found_figure, found_flip, machine_value, overtaking, threshold_mark
 from breakeven.studies.study import (
     ABSOLUTE_FACTOR,
     DIRECTION_ONLY,
@@ -320,7 +320,7 @@ def sizes_figure(data: Data) -> Callable[[Path], object]:
 
         sizes, times = curves(data, "faulted", BOTH)
         rates = {name: [n / c for n, c in zip(sizes, cycles, strict=True)] for name, cycles in times.items()}
-        mark = dispatch_mark(data, "faulted", CACHED, PAST)
+        mark = threshold_mark(data, "faulted", CACHED, PAST)
         plots.lines(
             path, sizes, rates, title="Streamed writes by chunk", ylabel="bytes a cycle", log_x=True,
             marks=[mark] if mark else [],

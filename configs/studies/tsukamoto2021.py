@@ -49,8 +49,8 @@ from tsukamoto2021_report import (
     winners_plot,
 )
 
-from breakeven.analysis.crossings import break_even
 from breakeven.points.measurements import REPETITIONS
+from breakeven.studies.overtaking import break_even
 from breakeven.studies.study import (
     NOT_SIMULATED,
     TIE,

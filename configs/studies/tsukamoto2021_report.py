@@ -35,7 +35,7 @@ from tsukamoto2021_grids import (
     speed_ups,
 )
 
-from breakeven.analysis.crossings import ahead_by, break_even
+from breakeven.studies.overtaking import ahead_by, break_even
 from breakeven.studies.parts import change_text, changes
 from breakeven.studies.study import Data, TableItem, time_ratio_of_shares
 

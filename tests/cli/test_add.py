@@ -105,7 +105,7 @@ def test_an_added_routine_is_like_all_others(add, breakeven):
     assert done.stdout.startswith("my-copy (riscv): verified at all 1")
     done = breakeven("compare", "my-copy", "rv-word", "--sizes", "8..64:8", "--json")
     found = json.loads(done.stdout)
-    assert found["ok"] and found["break_even"][0]["challenger"] == "rv-word"
+    assert found["ok"] and "rv-word" in found["cycles"]
     kept = json.loads(breakeven("compare", "my-copy", "rv-word", "--sizes", "8..64:8", "--json", "--no-store").stdout)
     assert kept["cycles"] == found["cycles"]
     rows = json.loads(breakeven("routines", "--json").stdout)["routines"]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from breakeven.analysis.crossings import ahead_by, break_even, crossings_along, intervals, threshold
+from breakeven.analysis.crossings import crossings_along, intervals, threshold
+from breakeven.studies.overtaking import ahead_by, break_even
 
 SIZES = list(range(1, 513))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -103,19 +104,18 @@ def has_one_answer(asked: dict[str, Any]) -> None:
     found = breakeven.find(old, new, sizes=sizes, budget=len(sizes), **where)
     for name, curve in found.leads.curves.items():
         assert all(curve[i] == cycles[name, int(found.leads.x[i])] for i in found.leads.probed)
-    assert found.leads.break_even == compared.break_evens[0]
-    even = on_the_line["break_even"][0]
-    narrowed = said("find", old, new, "--sizes", listed, *words)["break_even"]
-    # `said` differs by compare's advice to narrow it.
-    assert all(narrowed[key] == even[key] for key in narrowed.keys() - {"said"})
+    assert found.leads.answer == compared.leads
+    even, keys = on_the_line["break_even"], ("intervals", "spikes", "break_even")
+    narrowed, swapped = (said(verb, new, old, "--sizes", listed, *words) for verb in ("find", "compare"))
+    assert [[each[key] for key in keys] for each in (narrowed, swapped)] == [[on_the_line[key] for key in keys]] * 2
+    assert swapped["said"] == on_the_line["said"]
 
     path, value = a_parameter(machine)
     (cell,) = breakeven.surface(old, new, {path: [value]}, sizes=sizes, **where).found
-    assert cell.leads.break_even.stays == compared.break_evens[0].stays
-    assert cell.leads.break_even.first == compared.break_evens[0].first
+    assert cell.leads.answer == compared.leads
     (row,) = said("surface", old, new, "--sweep", f"{path}={value}", "--sizes", listed, *words)["surface"]
-    told = ("first", "stays", "threshold")
-    assert [row[name] for name in told] == [even[name] for name in told]
+    told = ("below", "above", "threshold")
+    assert even is None or [row[name] for name in told] == [even[name] for name in told]
 
 
 @seed(18)
@@ -142,5 +142,9 @@ def says_what_the_whole_grid_says(asked: dict[str, Any], step: int, count: int) 
     for name, curve in found.leads.curves.items():
         assert all(curve[i] == whole.curves[name][i] for i in found.leads.probed)
     if found.leads.certain:
-        here, there = found.leads.break_even, whole.break_evens[0]
-        assert (here.first, here.stays, here.threshold) == (there.first, there.stays, there.threshold)
+        here, there = found.leads.answer, whole.leads
+        told = [
+            ([(i.first, i.last, i.kind, i.leaders) for i in each.ranges], replace(each.choice, loss=0.0))
+            for each in (here, there)
+        ]
+        assert told[0] == told[1]

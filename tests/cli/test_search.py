@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from breakeven.analysis.crossings import break_even, intervals
+from breakeven.analysis.crossings import Choice, intervals, leads
 from breakeven.analysis.find import axis_of, find, surface
 from breakeven.analysis.search import bisect, budget_of, search
 from breakeven.errors import UserError
@@ -56,12 +56,24 @@ def searched(curves, sizes=SIZES, **options):
 @pytest.mark.parametrize("pair", [*long_after(1, U74_PAIRS), *long_after(1, X86_PAIRS)], ids=str)
 def test_every_change_of_the_full_grid_is_found_with_a_tenth_of_its_points(pair) -> None:
     curves = {name: GRID[name] for name in pair}
+    whole = {name: list(curve) for name, curve in curves.items()}
     found = searched(curves)
     assert len(found.probed) <= len(SIZES) / 10
     if pair[1] == SINGLE_SIZES:
         assert not found.certain
         return
-    assert outline(found.intervals) == outline(intervals(SIZES, {name: list(c) for name, c in curves.items()}))
+    assert outline(intervals(SIZES, found.curves)) == outline(intervals(SIZES, whole))
+    assert costs_nothing_more(found.answer.choice, leads(SIZES, whole).choice, whole)
+
+
+def costs_nothing_more(choice, best, curves):
+    """Whether a rule found with few points loses, on the whole grid, what the best one does, within 0.5 %."""
+    rule = choice or Choice(*[next(iter(curves))] * 2, None, None, 0.0)
+    names = [rule.above if size >= (rule.threshold or 0) else rule.below for size in SIZES]
+    times = [curves[name][i] for i, name in enumerate(names)]
+    least = [min(each) for each in zip(*curves.values(), strict=True)]
+    lost = [t / m - 1 if t > m * 1.01 else 0.0 for t, m in zip(times, least, strict=True)]
+    return sum(lost) / len(lost) <= (best.loss if best else 0) + 0.005
 
 
 def sawtooth(random, sizes):
@@ -86,10 +98,10 @@ def test_synthetic_sawtooths(seed) -> None:
     found = searched(curves)
     truth = outline(intervals(SIZES, {name: list(c) for name, c in curves.items()}))
     # What the search does not find it must at least not be sure of.
-    assert outline(found.intervals) == truth or not found.certain
+    assert outline(intervals(SIZES, found.curves)) == truth or not found.certain
     assert len(found.probed) <= len(SIZES) / 10
     ends = [(first, last) for first, last, *_ in truth]
-    assert len(set(ends) - {(i.first, i.last) for i in found.intervals}) <= len(ends) // 2
+    assert len(set(ends) - {(i.first, i.last) for i in intervals(SIZES, found.curves)}) <= len(ends) // 2
 
 
 def test_a_small_grid_is_probed_whole_and_a_budget_is_kept() -> None:
@@ -104,7 +116,7 @@ def test_a_small_grid_is_probed_whole_and_a_budget_is_kept() -> None:
 
 def test_equal_curves_tie_everywhere() -> None:
     found = searched({"a": np.full(2048, 7.0), "b": np.full(2048, 7.0)})
-    assert [(i.first, i.last, i.kind) for i in found.intervals] == [(1, 2048, "tie")]
+    assert [(i.first, i.last, i.kind) for i in found.answer.ranges] == [(1, 2048, "tie")]
 
 
 def test_bisection_finds_several_changes_on_a_smooth_axis() -> None:
@@ -113,7 +125,7 @@ def test_bisection_finds_several_changes_on_a_smooth_axis() -> None:
     b = [100.0] * 1001
     found = bisect(x, ("a", "b"), lambda at: ([a[i] for i in at], [b[i] for i in at]))
     truth = intervals(x, {"a": a, "b": b}, period=0)
-    assert outline(found.intervals) == outline(truth)
+    assert outline(found.answer.ranges) == outline(truth)
     assert found.certain
     assert len(found.probed) <= 100
 
@@ -134,7 +146,7 @@ def test_find_runs_its_points_through_an_engine(fake) -> None:
     found = find(spec(), engine)
     sizes = list(range(1, 1025))
     curves = {name: [model(name, n, None, MachineSpec("u74")) for n in sizes] for name in ("slow", "fast")}
-    assert outline(found.leads.intervals) == outline(intervals(sizes, curves))
+    assert outline(found.leads.answer.ranges) == outline(leads(sizes, curves).ranges)
     assert len(engine.opened) == 1
     assert len(found.table) == 2 * len(found.leads.probed) <= 2 * 102
     assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["grid"]["points"] == 1024
@@ -146,7 +158,7 @@ def test_find_along_a_parameter(fake) -> None:
     found = find(spec(sizes=[640], parameters={"cpu.penalty": values}), fake(model))
     # 10 + 640 = 60 + 320 + 5 p at p = 54
     assert found.crossings == pytest.approx([54.0], abs=1.0)
-    assert [i.leaders[0] for i in found.leads.intervals if i.kind == "lead"] == ["fast", "slow"]
+    assert [i.leaders[0] for i in found.leads.answer.ranges if i.kind == "lead"] == ["fast", "slow"]
     assert found.leads.certain
     assert len(found.leads.probed) <= 24
 
@@ -158,12 +170,12 @@ def test_a_surface_grows_with_the_penalty(fake) -> None:
     for penalty in (0, 10, 300):
         machine = MachineSpec("u74", (f"cpu.penalty={penalty}",))
         slow, fast = ([model(name, n, None, machine) for n in range(1, 1025)] for name in ("slow", "fast"))
-        truth.append(break_even(range(1, 1025), ("slow", slow), ("fast", fast)).stays)
-    assert [
-        None if v is None else int(v) for v in table["stays"].astype(object).where(table["stays"].notna(), None)
-    ] == truth
+        truth.append(leads(range(1, 1025), {"slow": slow, "fast": fast}).choice.threshold)
+    thresholds = table["threshold"].astype(object).where(table["threshold"].notna(), None)
+    assert [None if v is None else int(v) for v in thresholds] == truth
     assert truth[2] is None
-    assert "never" in found._repr_html_()
+    assert table["above"][2] == "slow"
+    assert "<td>slow</td>" in found._repr_html_()
     json.dumps(found.as_dict(), allow_nan=False)
 
 

@@ -105,7 +105,7 @@ def test_the_strongest_is_first_and_the_sentence_names_it(fake):
     top = found.effects[0]
     assert top.doublings > 0.5
     said = found.sentence()
-    assert said.startswith(f"the break-even rests on {DELAY} (assumed): with 0 in place of 1 it moves from")
+    assert said.startswith(f"the threshold rests on {DELAY} (assumed): with 0 in place of 1 it moves from")
     assert [parameter.path for parameter in found.idle] == ["cpu.dcache.size"]
     (row, *_), marks = found.rows(), {row[1] for row in found.rows()}
     assert row[:3] == (DELAY, "assumed", "1")
@@ -131,7 +131,7 @@ def test_the_end_of_the_command(fake, capsys):
     text = capsys.readouterr().out
     assert DELAY in text
     assert "... and 1 parameters more" in text
-    assert text.splitlines()[-2].startswith("the break-even rests on") or "refused" in text
+    assert text.splitlines()[-2].startswith("the threshold rests on") or "refused" in text
     assert sensitivity_done(ranked(fake), 1, True) == 0
     assert json.loads(capsys.readouterr().out)["effects"][0]["parameter"]["path"] == DELAY
 
@@ -178,11 +178,9 @@ def test_what_it_says_of_a_moved_value_is_what_find_says_with_it_set_when_moved(
     assert status == 0 and effect["parameter"]["path"] == MOVING
     (moved,) = effect["variations"]
     found = json.loads(in_process("find", *REAL, "--set", f"{MOVING}={moved['value']}")[1])["break_even"]
-    assert {name: found[name] for name in ("stays", "first", "stays_lower")} == {
-        name: moved["break_even"][name] for name in ("stays", "first", "stays_lower")
-    }
+    assert moved["choice"] == {name: found[name] for name in moved["choice"]}
     before = json.loads(in_process("find", *REAL)[1])["break_even"]
-    assert before["stays"] == json.loads(out)["break_even"]["stays"] != found["stays"]
+    assert before["threshold"] == json.loads(out)["break_even"]["threshold"] != found["threshold"]
 
 
 def test_compare_tells_what_its_answer_rests_on_when_moved(in_process, tmp_path):

@@ -164,7 +164,7 @@ def test_searches_run_beside_the_grids(tmp_path, fake):
     outcome = st.run_study(study, fake(model))
     assert outcome.data.found["along"].crossings == [pytest.approx(50)]
     # 1 % is a tie: ahead from 1.01 * start on
-    assert [even.stays for even in outcome.data.surfaces["over"].break_evens] == [21, 82]
+    assert [choice.threshold for choice in outcome.data.surfaces["over"].choices] == [21, 82]
     assert set(outcome.data.tables["over"]["cpu.start"]) == {20, 80}
     report = write_report(outcome, tmp_path).read_text()
     assert "| fast wins | `cpu.start` | 100 | 50 |" in report

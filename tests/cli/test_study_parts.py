@@ -64,8 +64,8 @@ def test_a_break_even_is_marked_with_the_size_that_tables_name(data):
     threshold = parts.overtaking(data, "sizes", "slow", "fast").threshold
     assert threshold is None or threshold == 10
     found = parts.overtaking(data, "sizes", "fast", "slow")
-    assert parts.dispatch_mark(data, "sizes", "fast", "slow") == (found.threshold, f"slow from {found.threshold} B")
-    assert parts.dispatch_mark(data, "sizes", "slow", "fast") is None  # from the first size on already
+    assert parts.threshold_mark(data, "sizes", "fast", "slow") == (found.threshold, f"slow from {found.threshold} B")
+    assert parts.threshold_mark(data, "sizes", "slow", "fast") is None  # from the first size on already
 
 
 def test_the_largest_value_with_a_break_even_of_at_most(data):

@@ -8,7 +8,7 @@ import pytest
 
 from breakeven import points as pt
 from breakeven.analysis.compare import compare
-from breakeven.analysis.verdict import describe_break_even, describe_interval
+from breakeven.analysis.verdict import describe_interval, describe_leads
 from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.table import check_output, failures, write_table
@@ -131,11 +131,11 @@ def test_bad_files_are_refused_early(tmp_path, name):
 def test_compare_along_size(fake):
     found = compare(SweepSpec(["slow", "fast"], [U74], list(range(1, 257))), fake(cost))
     assert found.along == "size"
-    (pair,) = found.break_evens
-    assert (pair.incumbent, pair.challenger) == ("slow", "fast")
-    assert 80 < pair.stays < 85
-    assert "fast" in describe_break_even(pair)
-    where, who, gain = describe_interval(found.intervals[0])
+    choice = found.leads.choice
+    assert (choice.below, choice.above) == ("slow", "fast")
+    assert 80 < choice.threshold < 85
+    assert "fast" in describe_leads(found.leads)
+    where, who, gain = describe_interval(found.leads.ranges[0])
     assert where.startswith("1..")
     assert who == "slow"
     assert gain.endswith("x)")
@@ -146,7 +146,7 @@ def test_a_call_that_takes_no_time_beside_an_empty_one_leads_by_no_number(fake):
     found = compare(
         SweepSpec(["slow", "fast"], [U74], [1, 2]), fake(lambda name, size, row, machine: 3 * (name == "slow"))
     )
-    assert describe_interval(found.intervals[0]) == ("1..2", "fast", "∞")
+    assert describe_interval(found.leads.ranges[0]) == ("1..2", "fast", "∞")
     json.dumps(found.as_dict())
 
 

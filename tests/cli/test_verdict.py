@@ -7,8 +7,8 @@ import pytest
 
 from breakeven.analysis.baseline import against, read_baseline
 from breakeven.analysis.compare import compare
-from breakeven.analysis.crossings import break_even
-from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, span
+from breakeven.analysis.crossings import leads
+from breakeven.analysis.verdict import confidence, describe_confidence, describe_leads, span
 from breakeven.cli.comparison_output import comparison_done
 from breakeven.errors import UserError
 from breakeven.output.console import Table, markdown_lines, print_json, table_lines
@@ -21,68 +21,68 @@ U74 = MachineSpec("u74")
 
 def crossing(sizes, at=480.0):
     """`b` costs a fixed amount, `a` grows; `b` is clearly ahead above `at`."""
-    return break_even(sizes, ("a", [size / at for size in sizes]), ("b", [1.0 for _ in sizes]))
+    return leads(sizes, {"a": [size / at for size in sizes], "b": [1.0 for _ in sizes]})
+
+
+COSTS = "which costs nothing against always choosing right"
 
 
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        (range(1, 4097, 64), "b first beats a between 449 and 513 B and stays ahead; dispatch there"),
-        (range(1, 600), "b first beats a at 485 B and stays ahead; dispatch "),
-        ([500, 512, 1024], "b leads a at every size (500 to 1024 B)"),
-        ([512], "b leads a at every size (512 B)"),
-        ([8, 16, 32], "a leads b at every size (8 to 32 B)"),
-        ([8, 16, 481], "b never beats a (8 to 481 B; a tie at 1 of 3 sizes)"),
-        ([480, 512], "b first beats a between 480 and 512 B; is ahead at the largest size, 512 B"),
+        (range(1, 4097, 64), f"a leads to 449 B, b from 513 B on; ship 513 B, {COSTS}; sizes between 449 and 513 B were"
+         " not tried: `find` narrows it"),
+        (range(1, 600), f"a leads to 475 B, b from 485 B on; ship 485 B, {COSTS}"),
+        ([500, 512, 1024], "b leads at every size tried (500..1024 B)"),
+        ([512], "b leads at every size tried (512 B)"),
+        ([8, 16, 32], "a leads at every size tried (8..32 B)"),
+        ([8, 16, 481], "a leads or ties at every size tried (8..481 B, with a tie at 1 of 3)"),
+        ([480, 512], "b leads or ties at every size tried (480..512 B, with a tie at 1 of 2)"),
     ],
-)
+)  # fmt: skip
 def test_a_break_even_is_no_more_exact_than_the_grid(sizes, said):
-    assert describe_break_even(crossing(list(sizes)), "`find` narrows it").startswith(said)
-
-
-def test_only_a_step_of_the_grid_is_to_be_narrowed():
-    narrower = "`find` narrows it"
-    assert describe_break_even(crossing([1, 449, 513, 600]), narrower).endswith(narrower)
-    assert narrower not in describe_break_even(crossing(list(range(1, 600))), narrower)
-    assert narrower not in describe_break_even(crossing([500, 600]), narrower)
+    assert describe_leads(crossing(list(sizes)), "`find` narrows it") == said
 
 
 def test_equal_curves_tie():
-    same = break_even([8, 16], ("a", [5, 6]), ("b", [5, 6]))
-    assert describe_break_even(same) == "b and a tie at every size (8 to 16 B)"
+    same = leads([8, 16], {"b": [5, 6], "a": [5, 6]})
+    assert same.choice is None
+    assert describe_leads(same) == "a and b tie at every size tried (8..16 B)"
 
 
-def test_a_lead_that_is_lost_again():
-    curve = break_even([8, 16, 32, 64], ("a", [2, 5, 2, 5]), ("b", [1, 9, 3, 4]))
-    said = describe_break_even(curve)
-    assert said.startswith("b beats a at 8 B already, the smallest size; is ahead at the largest size, 64 B")
+def test_every_change_of_a_few_is_told():
+    found = leads([8, 100, 300, 900], {"a": [2, 5, 2, 5], "b": [1, 9, 3, 4]})
+    assert describe_leads(found) == (
+        "b leads to 8 B, a at 100..300 B, b from 900 B on; no single threshold is within 2% of always choosing right; "
+        "the best, 100 B (b below it), costs 6.2%"
+    )
 
 
-def test_bounds_are_in_the_json_beside_the_old_keys(fake):
+def test_bounds_are_in_the_json(fake):
     found = compare(SweepSpec(["slow", "fast"], [U74], [1, 449, 513]), fake(lambda r, n, *_: n if r == "slow" else 480))
-    (even,) = found.as_dict()["break_even"]
-    assert (even["first"], even["first_lower"], even["stays"], even["stays_lower"]) == (513, 449, 513, 449)
+    told = found.as_dict()
+    even = told["break_even"]
+    assert (even["below"], even["above"], even["threshold_lower"], even["threshold"]) == ("slow", "fast", 449, 513)
     assert not even["exact"]
-    assert "between 449 and 513 B" in even["said"]
-    json.dumps(found.as_dict(), allow_nan=False)
+    assert told["said"][0].startswith("slow leads to 449 B, fast from 513 B on; ship 513 B")
+    json.dumps(told, allow_nan=False)
 
 
-def test_confidence_tells_the_distance_from_a_tie_and_what_times_that_are_off_change():
+def test_confidence_tells_what_times_that_are_off_change():
     sizes = [100, 200, 400, 500, 800, 1600]
-    old, new = ("a", [size / 480 for size in sizes]), ("b", [1.0] * 6)
-    item = break_even(sizes, old, new)
-    said = describe_confidence(item, confidence(sizes, old, new, item))
-    assert said.startswith("b leads by 1.67x (median), least 1.04x at 500 B")
-    assert "with 5% less time b stays ahead from 400-500 B on" in said
-    assert said.endswith("with 5% more it stays ahead from 500-800 B on")
-    clear = [100, 10_000]
-    old, new = ("a", [1, 100]), ("b", [10, 10])
-    item = break_even(clear, old, new)
-    assert "changes no answer" in describe_confidence(item, confidence(clear, old, new, item))
+
+    def told(sizes, curves):
+        found = leads(sizes, curves)
+        return describe_confidence(found, confidence(sizes, curves, found))
+
+    growing = {"a": [size / 480 for size in sizes], "b": [1.0] * 6}
+    assert told(sizes, growing) == "if b took 5% less time, ship 400-500 B; 5% more, ship 500-800 B"
+    assert told([100, 10_000], {"a": [1, 100], "b": [10, 10]}) == "times of b that are 5% off change nothing"
+    assert told([8, 16], {"a": [9, 9], "b": [9.2, 9.2]}) == "if a took 5% less time, ship a; 5% more, ship b"
 
 
 def test_spans():
-    assert [span(None, 8), span(7, 8), span(4, 8), span(None, None)] == ["8", "8", "4-8", "never"]
+    assert [span(None, 8), span(7, 8), span(4, 8), span(None, None)] == ["8", "8", "4-8", "-"]
 
 
 def test_the_winner_is_marked(fake, capsys):
@@ -157,10 +157,10 @@ def test_a_baseline_tells_bands_and_break_evens_that_moved(fake, tmp_path):
         ("slow", 10, 80, "unchanged", 1.0), ("fast", 10, 20, "unchanged", 1.0), ("fast", 40, 80, "faster", 2.0),
     ]  # fmt: skip
     assert result.different == []
-    assert result.moved == []
+    assert result.before == ""
     slower = against(compare(SweepSpec(["slow", "fast"], [U74], [10, 20, 40, 80]), fake(before)),
                      earlier(fake, tmp_path, lambda r, n, *_: 2 * n if r == "slow" else 30), "old.json")  # fmt: skip
-    assert [(item.before, item.now) for item in slower.moved] == [("10-20", "20-40")]
+    assert slower.before.startswith("slow leads to 10 B, fast from 20 B on; ship 20 B")
     assert "2.00x slower" in str(slower.parts())
 
 
@@ -232,7 +232,7 @@ def test_values_of_a_surface_keep_their_units(fake):
     found = surface(spec, fake(lambda r, n, *_: n if r == "slow" else 480))
     assert found.texts == {"cpu.dcache.size": ["16KiB", "32KiB"]}
     assert list(found.table()["cpu.dcache.size"]) == [16384, 32768]
-    assert list(found.table()["stays_lower"]) == [449, 449]
+    assert list(found.table()["threshold_lower"]) == [449, 449]
     assert "16KiB" in found._repr_html_()
     assert "449-513" in found._repr_html_()
     assert surface_done(found, None, None, 1.0, False) == 0
@@ -266,7 +266,7 @@ def test_compare_loads_no_plotting_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "rv-word leads rv-byte at every size (8 to 16 B)" in done.stdout
+    assert "rv-word leads at every size tried (8..16 B)" in done.stdout
 
 
 def test_what_is_not_a_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:

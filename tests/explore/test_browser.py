@@ -118,11 +118,11 @@ def test_a_slider_moves_curve_and_verdict_to_what_the_command_line_says(page, tm
     command = command_of(page)
     assert "--set cpu.executeBranchDelay=6" in command and "cpu.executeBranchDelay=6" in page.url
     found = compared(command)
-    (even,) = found["break_even"]
+    even, said = found["break_even"], found["said"][0]
     shown = page.locator(".said").text_content()
-    assert shown.startswith(even["said"].partition("; `find`")[0]) and shown != before and before[:-1] in shown
+    assert shown.startswith(said.partition("; sizes between")[0]) and shown != before and before[:-1] in shown
     assert page.get_attribute(CURVE, "d") != curve
-    assert int(page.locator("rect.mark").first.get_attribute("data-to")) == even["stays"]
+    assert int(page.locator("rect.mark").first.get_attribute("data-to")) == even["threshold"]
     assert page.locator("#changes li").text_content().startswith("execute branch delay: 1 cycles 6 cycles")
     # The numbers themselves, as the page gives them out.
     rows = list(csv.DictReader(downloaded(page, "CSV", tmp_path).read_text().splitlines()))

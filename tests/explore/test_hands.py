@@ -201,7 +201,7 @@ def test_first_sizes_are_drawn_before_the_rest_has_come_and_what_fails_behind_th
         settled(tab)
         assert tab.locator("#plot circle").count() == 0 < tab.locator("#plot rect.mark").count()
         found = compared(command_of(tab))
-        assert tab.locator(".said").text_content().startswith(found["break_even"][0]["said"].partition("; `find`")[0])
+        assert tab.locator(".said").text_content().startswith(found["said"][0].partition("; sizes between")[0])
         rows = list(csv.DictReader(downloaded(tab, "CSV", tmp_path).read_text().splitlines()))
         for name in ("rv-byte", "rv-copy-user-2021"):
             assert [float(row[f"{name} cycles"]) for row in rows] == found["cycles"][name]

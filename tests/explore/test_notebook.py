@@ -24,7 +24,7 @@ CELLS = (
     "import breakeven, json\n"
     "view = breakeven.explore('rv-byte', 'rv-copy-user-2021', src=3, largest=64, store='store.sqlite')\n"
     "view",
-    "print(json.dumps([view.verdicts, view.break_evens[0]['stays'], view.link]))",
+    "print(json.dumps([view.verdicts, view.break_even['threshold'], view.link]))",
     "moved = breakeven.explore('rv-byte', 'rv-copy-user-2021', src=3, largest=64, store='store.sqlite',\n"
     "                          settings={'cpu.executeBranchDelay': 6})\n"
     "print(json.dumps(moved.verdicts))",
@@ -73,7 +73,7 @@ def test_a_kernel_runs_the_view_and_a_saved_notebook_keeps_it(browser, kernel, s
     shown = execute(0)["data"]
     assert "text/html" in shown and shown["text/plain"].startswith("View(")
     verdicts, stays, link = json.loads(execute(1)["text"])
-    assert stays and verdicts[0].startswith("rv-copy-user-2021 first beats rv-byte")
+    assert stays and verdicts[0].startswith("rv-byte leads to ") and "rv-copy-user-2021 from " in verdicts[0]
     assert link.startswith("#m=u74&r=rv-byte,rv-copy-user-2021")
     (moved,) = json.loads(execute(2)["text"])
     assert moved != verdicts[0]

@@ -85,8 +85,8 @@ def test_curves_come_coarse_first_and_end_with_a_break_even_to_the_byte() -> Non
     assert [line["dots"] for line in lines if "dots" in line] == [[["rv-byte", 64, 150.0, "measured somewhere"]]]
     done = next(line for line in lines if line.get("done"))
     # 2 n > (700 + n) times 1.01 from 715 on.
-    assert done["verdict"]["marks"][0]["stays"] == 715 and done["verdict"]["marks"][0]["stays_lower"] == 714
-    assert "first beats rv-byte at 715 B and stays ahead" in done["verdict"]["sentences"][0]
+    assert (done["verdict"]["marks"][0]["lower"], done["verdict"]["marks"][0]["size"]) == (714, 715)
+    assert "from 715 B on; ship 715 B" in done["verdict"]["sentences"][0]
     drawn = {size for line in lines for size, _ in line.get("points", [])}
     assert set(state.sizes()) <= drawn and len(drawn) - len(state.sizes()) <= PROBES
     ghosts = {size for line in lines for size, _ in line.get("ghost", [])}

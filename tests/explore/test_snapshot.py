@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import sys
 import urllib.request
@@ -28,8 +29,11 @@ def test_a_view_says_what_compare_says_and_saves_itself(tmp_path: Path) -> None:
     view = breakeven.explore("rv-byte", "rv-copy-user-2021", settings=changed, src=3, largest=64, store=False)
     sizes = [size for line in view.saved["curves"] for size, _ in line.get("points", [])]
     found = breakeven.compare("rv-byte", "rv-copy-user-2021", sizes=sizes, settings=changed, src=3, store=False)
-    assert view.break_evens[0]["stays"] == found.break_evens[0].stays == view.break_evens[0]["stays_lower"] + 1
-    assert view.verdicts == [found.as_dict()["break_even"][0]["said"]]
+    assert (
+        view.break_even == dataclasses.asdict(found.leads.choice)
+        and found.leads.edges[0][1] - found.leads.edges[0][0] == 1
+    )
+    assert view.verdicts == found.as_dict()["said"]
     assert "--set cpu.executeBranchDelay=6 --src 3" in view.command and "set=cpu.executeBranchDelay=6" in view.link
     text = view.save(tmp_path / "page.html").read_text()
     data = data_of(text)

@@ -56,10 +56,10 @@ function drawVerdict() {
     return;
   }
   const before = known.ghostVerdict && state.settings.length ? known.ghostVerdict.sentences : [];
-  const lines = verdict.sentences.map((text, i) => make("p", { class: "said" }, `${text}.`,
-    before[i] ? make("small", {}, before[i] === text ? " The same without the changes." : ` As the file has ${state.machine}: ${before[i]}.`) : ""));
+  const lines = verdict.sentences.slice(0, 1).map((text) => make("p", { class: "said" }, `${text}.`,
+    before.length ? make("small", {}, before[0] === text ? " The same without the changes." : ` As the file has ${state.machine}: ${before[0]}.`) : ""));
   if (state.routines.length < 2) lines.push(make("p", { class: "soft" }, "Add a second routine to see a break-even."));
-  const sure = known.done ? [...verdict.marks.map((mark) => mark.sure), verdict.note].filter(Boolean).map((text) => `${text}.`) : [];
+  const sure = known.done ? [...verdict.sentences.slice(1), verdict.sure, verdict.note].filter(Boolean).map((text) => `${text}.`) : [];
   place.replaceChildren(...lines, ...sure.map((text) => make("p", { class: "soft" }, text)));
 }
 
@@ -71,15 +71,10 @@ function linesOf(points, ghost, names = known.routines) {
     .filter((line) => !isHidden(line.name) && state.routines.includes(line.name));
 }
 
-// Where the lead changes for good; for a dispatcher the threshold where it never does.
+// Of two routines the threshold, of more where the lead changes.
 function bandsOf() {
   if (!known.verdict || known.old) return [];
-  return known.verdict.marks.flatMap((mark) => {
-    const i = state.routines.indexOf(mark.challenger), found = [];
-    if (mark.stays !== null && mark.stays !== mark.smallest) found.push([mark.stays_lower ?? mark.stays, mark.stays, ""]);
-    else if (mark.stays === null && mark.threshold !== null && mark.threshold !== mark.smallest) found.push([mark.threshold_lower ?? mark.threshold, mark.threshold, "dispatch "]);
-    return found.map(([from, to, word]) => ({ from, to, i, text: `${word}${to - from > 1 ? `${from}-${to}` : to} B` }));
-  });
+  return known.verdict.marks.map((mark) => ({ from: mark.lower, to: mark.size, i: state.routines.indexOf(mark.leader), text: mark.text }));
 }
 
 // What a measurement on this host was of: its silicon knows no settings.

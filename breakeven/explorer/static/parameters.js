@@ -215,7 +215,7 @@ async function rankParameters(again = false) {
   const mark = known.verdict && known.verdict.marks[0], left = all.filter(([path]) => !machine.tried.has(path));
   const tell = () => inPlace(() => { place.textContent = `ranking ${machine.tried.size} of ${all.length}${machine.looked.size < all.length ? `, a first look at ${machine.looked.size}` : "; so far from a first look"}`; });
   tell();
-  const whole = await ask("rank", { controls: left, looked: [...machine.looked], around: mark ? mark.stays ?? mark.threshold : null }, (line) => {
+  const whole = await ask("rank", { controls: left, looked: [...machine.looked], around: mark ? mark.size : null }, (line) => {
     (line.coarse ? machine.looked : machine.tried).set(line.path, line.moved);
     tell();
     if (line.coarse && machine.looked.size === all.length) { machine.ranked = new Map([...machine.looked, ...machine.tried]); drawRanked(); }
