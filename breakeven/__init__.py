@@ -1,9 +1,9 @@
 """Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
 
-``breakeven.run``, ``sweep``, ``compare``, ``compare_engines``, ``find``, ``surface``, ``sensitivity``, ``tune``,
-``tune_target``, ``explain``, ``explore``, ``report``, ``reproduce``, ``add``, ``remove``, ``routines``, ``machines``
-and ``load_to_use`` are functions of `breakeven.api`, which is imported when the first of them is used: ``import
-breakeven`` itself loads nothing.
+``breakeven.run``, ``sweep``, ``compare``, ``best``, ``compare_engines``, ``find``, ``surface``, ``sensitivity``,
+``tune``, ``tune_target``, ``explain``, ``explore``, ``report``, ``reproduce``, ``add``, ``remove``, ``routines``,
+``machines`` and ``load_to_use`` are functions of `breakeven.api`, which is imported when the first of them is used:
+``import breakeven`` itself loads nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from breakeven.api import (
         add,
+        best,
         compare,
         compare_engines,
         explain,
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "add", "compare", "compare_engines", "explain", "explore", "find", "load_to_use", "machines", "remove", "report",
-    "reproduce", "routines", "run", "sensitivity", "surface", "sweep", "tune",
-    "tune_target",
+    "add", "best", "compare", "compare_engines", "explain", "explore", "find", "load_to_use", "machines", "remove",
+    "report", "reproduce", "routines", "run", "sensitivity", "surface", "sweep", "tune", "tune_target",
 ]  # fmt: skip
 
 

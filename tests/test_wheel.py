@@ -33,6 +33,7 @@ COMMANDS = [
     ["explain", *BOTH, "--size", "64", "-m", "c910"],
     ["sweep", *BOTH, "--sizes", "8..32:8", "--out", "table.csv"],
     ["compare", *BOTH, "--sizes", "8..32:8"],
+    ["best", "checksum", "--sizes", "8..32:8"],
     ["find", *BOTH, "--sizes", "1..32"],
     ["surface", *BOTH, "--sizes", "1..16", "--sweep", "cpu.executeBranchDelay=1:2:1"],
     ["sensitivity", *BOTH, "--sizes", "1..8", "-m", "atomic"],

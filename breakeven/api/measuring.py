@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from breakeven.analysis.across_engines import EngineComparison
+    from breakeven.analysis.best import Best
     from breakeven.analysis.comparison import Comparison
     from breakeven.analysis.load_to_use import Latency
     from breakeven.analysis.topdown import Account
@@ -160,6 +161,51 @@ def compare(
         if engine != "embedded":
             return found
         return replace(found, rests_on=rests_on(found.spec, opened, threads, progress, run=confidence))
+
+
+@resolving(many=True)
+def best(
+    kind: str,
+    machines: str | Sequence[str] = "u74",
+    *,
+    sizes: Numbers = "8,16,32,64,100,256,512,1448",
+    settings: Settings | None = None,
+    src: Numbers = (0, 3),
+    dst: Numbers = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    before: Callable[[int, float], None] | None = None,
+    progress: SweepProgress | None = None,
+    **options: Unpack[Measuring],
+) -> Best:
+    """The fastest routine of a kind at each size, and its lead over the next, on each of `machines` (``"all"``: every
+    preset of a processor).
+
+    `before`: called with the number of points and about how many seconds they take on one core, before they run.
+
+    >>> found = best("checksum", ["u74", "c906"], sizes=[64], src=0)
+    >>> [(row.machine, row.routines, row.cells[0].size) for row in found.rows]
+    [('u74', 3, 64), ('c906', 3, 64)]
+    """
+    from breakeven.analysis.best import best as run_best
+    from breakeven.analysis.best import machine_names, seconds_of
+
+    names = machine_names([machines] if isinstance(machines, str) else machines)
+    specs = [
+        sweep_spec(
+            kind, name, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
+            parameters=None, options=options, quiet=True,
+        )
+        for name in names
+    ]  # fmt: skip
+    if before is not None:
+        before(sum(spec.count() for spec in specs), seconds_of(specs))
+    with opened_engine(store, guest) as opened:
+        found = run_best(kind, specs, opened, threads, progress)
+        return replace(found, simulated=simulated_by(opened, len(found.table)))
 
 
 @resolving()

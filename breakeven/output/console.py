@@ -75,6 +75,26 @@ def terminal_width() -> int | None:
 _GAP = 3
 
 
+def fitted(table: Table, kept: int) -> list[Table]:
+    """`table` in as many tables as the terminal's width asks for, one below the other; each has the first `kept`
+    columns."""
+    width = terminal_width()
+    columns = list(zip(table.columns, *table.rows, strict=True))
+    wide = [max(len(line) for cell in column for line in str(cell).splitlines()) + _GAP for column in columns]
+    groups: list[list[int]] = [[]]
+    for i in range(kept, len(columns)):
+        if width is not None and groups[-1] and sum(wide[:kept]) + sum(wide[j] for j in [*groups[-1], i]) > width:
+            groups.append([])
+        groups[-1].append(i)
+    found = []
+    for n, group in enumerate(groups):
+        shown = [*range(kept), *group]
+        rows = [[row[i] for i in shown] for row in table.rows]
+        right = [at for at, i in enumerate(shown) if i in table.right]
+        found.append(Table([table.columns[i] for i in shown], rows, table.title if n == 0 else "", right))
+    return found
+
+
 def table_lines(table: Table, width: int | None = None) -> list[str]:
     """The table as text, an empty line after it; `width`: what it should fit (its longest words it holds anyway)."""
     heads = [printable(str(name)) for name in table.columns]

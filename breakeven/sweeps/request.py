@@ -107,9 +107,9 @@ def on_engine(engine: str, machines: str | Sequence[str]) -> list[str]:
 def sweep_spec(
     routines: str | Sequence[str], machines: str | Sequence[str], settings: Settings | None, guest: Path | None,
     engine: str = "embedded", *, sizes: Numbers, src: Numbers, dst: Numbers, cache: str | Sequence[str],
-    measure: str | Sequence[str], parameters: Swept | None, options: Measuring,
+    measure: str | Sequence[str], parameters: Swept | None, options: Measuring, quiet: bool = False,
 ) -> SweepSpec:  # fmt: skip
-    """The sweep that the arguments describe."""
+    """The sweep that the arguments describe. `quiet`: nothing is said of routines that a machine does not run."""
     from breakeven.sweeps.spec import SweepSpec
 
     _refuse_unknown(options, Measuring)
@@ -121,7 +121,7 @@ def sweep_spec(
         more[name] = parse_number(str(more.get(name, default)), name)
     more["distance"] = _distance(more)
     spec = SweepSpec(
-        routines=named_routines(_names(routines), [spec.name for spec in specs], texts, guest),
+        routines=named_routines(_names(routines), [spec.name for spec in specs], texts, guest, quiet),
         machines=specs,
         sizes=numbers(sizes, "size", pt.MAX_SIZE),
         src_offsets=numbers(src, "src offset", pt.MAX_OFFSET),
@@ -240,7 +240,9 @@ _KINDS = {
 }
 
 
-def named_routines(names: list[str], machines: list[str], settings: list[str], guest: Path | None) -> list[str]:
+def named_routines(
+    names: list[str], machines: list[str], settings: list[str], guest: Path | None, quiet: bool = False
+) -> list[str]:
     """The routines named; ``all`` and the names of kinds stand for those of a kind."""
     if not _KINDS.keys() & set(names):
         return list(dict.fromkeys(names))
@@ -254,7 +256,7 @@ def named_routines(names: list[str], machines: list[str], settings: list[str], g
     for name in names:
         found += [r.name for r in known if r.kind in _KINDS[name]] if name in _KINDS else [name]
     left_out = sorted(lacking.intersection(found) - set(names))
-    if left_out:
+    if left_out and not quiet:
         # A kind is whatever runs there; a routine that is named is not left out but refused.
         said = f"breakeven: left out, as a machine lacks what they need: {', '.join(left_out)}"
         print(printable(said), file=sys.stderr)

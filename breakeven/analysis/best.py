@@ -1,0 +1,222 @@
+"""The fastest routine of a kind, by machine, offsets and size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from html import escape
+from math import isinf
+from typing import TYPE_CHECKING, Any
+
+from breakeven.analysis.crossings import TIE, leaders_of
+from breakeven.errors import UserError
+from breakeven.machine.presets import is_file_name, list_presets
+from breakeven.output.html import table, wrong
+from breakeven.points.engine import Engine, SweepProgress
+from breakeven.points.measurements import Tally, measured_again
+from breakeven.points.record import UNEXPECTED_TRAP
+from breakeven.points.table import failures
+from breakeven.routine.checks import ISA_NAMES, isa_of_machine
+from breakeven.sweeps.run import run_sweep
+from breakeven.sweeps.spec import SweepSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: stands for every preset of a processor
+ALL = "all"
+#: gem5's own cores: models of no processor
+_MODELS = {
+    f"{prefix}{core}" for prefix in ("", "x86_") for core in ("atomic", "timing", "minor", "o3")
+} | {"o3_small", "o3_large"}  # fmt: skip
+#: what a point takes at most machines, in seconds of one core: of a call, and of each byte of it
+_SECONDS, _SECONDS_A_BYTE = 0.004, 10e-6
+#: the trap of an instruction that there is not
+_ILLEGAL = {"riscv": 2, "x86": 6}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Who is fastest at one size."""
+
+    size: int
+    #: those within 1 % of the fastest, the fastest first
+    fastest: tuple[str, ...]
+    #: the time of the next one over that of the fastest; 1: a tie
+    lead: float
+    #: cycles per call of the fastest
+    cycles: float
+
+    def text(self, whole: bool) -> str:
+        """For a table. Not `whole`: of a tie of more than two the first and how many, as a screen is narrow."""
+        if len(self.fastest) == 1:
+            return self.fastest[0] + ("" if isinf(self.lead) else f" {self.lead:.2f}x")
+        others = len(self.fastest) - 1
+        names = list(self.fastest) if whole or others == 1 else [self.fastest[0], f"{others} more"]
+        return " = ".join(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Who is fastest on a machine at a pair of offsets."""
+
+    machine: str
+    isa: str
+    src: int
+    dst: int
+    #: how many routines were tried
+    routines: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The fastest routine of a kind: a row for each machine and pair of offsets, a cell for each size."""
+
+    kind: str
+    sizes: list[int]
+    cache: str
+    measure: str
+    rows: list[Row]
+    table: pd.DataFrame
+    #: routines with an instruction that a machine lacks: machine -> names
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    #: what went wrong, point by point; such points win nothing
+    failures: list[str] = field(default_factory=list)
+    #: points that were not taken from a store; None: not counted
+    simulated: int | None = None
+
+    def conditions(self) -> str:
+        """What all rows have in common."""
+        return f"{self.kind}, {self.cache}, {self.measure}"
+
+    def left_out_words(self) -> str:
+        """Which routines were left out where; empty: none."""
+        machines: dict[str, list[str]] = {}
+        for machine, names in self.left_out.items():
+            for name in names:
+                machines.setdefault(name, []).append(machine)
+        each = "; ".join(f"{name} on {', '.join(where)}" for name, where in machines.items())
+        return each and f"left out, as the machine lacks an instruction of it: {each}"
+
+    def tables(self, whole: bool = True) -> list[tuple[str, list[str], list[tuple[str, ...]]]]:
+        """A table for each instruction set: title, heads, rows (`Cell.text`)."""
+        found = []
+        for isa in dict.fromkeys(row.isa for row in self.rows):
+            rows = [
+                (row.machine, f"{row.src}", f"{row.dst}", *(cell.text(whole) for cell in row.cells))
+                for row in self.rows
+                if row.isa == isa
+            ]
+            same = {row[2] for row in rows} == {"0"}
+            heads = ["machine", "src+", "dst+", *(f"{size} B" for size in self.sizes)]
+            keep = [i for i in range(len(heads)) if i != 2 or not same]
+            title = f"{ISA_NAMES.get(isa, isa)}: the fastest of {self.conditions()}; its lead over the next, = a tie"
+            found.append((title, [heads[i] for i in keep], [tuple(row[i] for i in keep) for row in rows]))
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "kind": self.kind, "sizes": self.sizes, "cache": self.cache, "measure": self.measure,
+            "rows": [asdict(row) for row in self.rows], "left_out": self.left_out,
+            "points": len(self.table), "simulated": self.simulated,
+            "measured_again": measured_again(self.table), "not_converged": Tally().add(self.table).not_converged,
+            "ok": not self.failures, "first_failure": self.failures[0] if self.failures else None,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        machines = list(dict.fromkeys(row.machine for row in self.rows))
+        return f"Best({self.conditions()}; {len(machines)} machines, {len(self.sizes)} sizes)"
+
+    def _repr_html_(self) -> str:
+        return best_page(self)
+
+
+def machine_names(names: Sequence[str]) -> list[str]:
+    """The machines that the texts of ``-m`` name: each one, several with commas, or ``all``."""
+    found: list[str] = []
+    for text in names:
+        each = [text] if is_file_name(text) else [name for name in text.split(",") if name]
+        for name in each:
+            presets = [preset.name for preset in list_presets() if preset.name not in _MODELS]
+            found += presets if name == ALL else [name]
+    if not found:
+        raise UserError("name a machine: -m u74, -m u74,c906 or -m all")
+    return list(dict.fromkeys(found))
+
+
+def seconds_of(specs: Sequence[SweepSpec]) -> float:
+    """About how long these sweeps take on one core where nothing is in a store."""
+    return sum(
+        spec.count() / len(spec.sizes) * (_SECONDS + _SECONDS_A_BYTE * size) for spec in specs for size in spec.sizes
+    )
+
+
+def best(
+    kind: str, specs: Sequence[SweepSpec], engine: Engine, threads: int = 0, progress: SweepProgress | None = None
+) -> Best:
+    """Runs `specs`, a sweep of a machine's routines each, and finds the fastest at each size."""
+    import pandas as pd
+
+    total, done, tables, rows = sum(spec.count() for spec in specs), 0, [], []
+    left_out: dict[str, list[str]] = {}
+    for spec in specs:
+        told = None if progress is None else _behind(progress, done, total)
+        found = run_sweep(spec, engine, threads, told, one_job=True)
+        if lacking := _lacking(spec, found):
+            left_out[str(spec.machines[0])] = lacking
+            found = found[~found["routine"].isin(lacking)]
+        rows += _rows(spec, found)
+        tables.append(found)
+        done += spec.count()
+    table, first = pd.concat(tables, ignore_index=True), specs[0]
+    return Best(
+        kind, list(first.sizes), first.cache_states[0], first.measures[0], rows, table, left_out, failures(table)
+    )
+
+
+def _behind(progress: SweepProgress, before: int, total: int) -> SweepProgress:
+    return lambda done, _, label: progress(before + done, total, label)
+
+
+def _lacking(spec: SweepSpec, table: pd.DataFrame) -> list[str]:
+    """The routines that run into an instruction that the machine lacks, at every point."""
+    isa = isa_of_machine(spec.machines[0])
+    trapped = (table["status"] == UNEXPECTED_TRAP) & (table["detail"] == _ILLEGAL.get(isa, -1))
+    every = trapped.groupby(table["routine"]).all()
+    return [str(name) for name in every[every].index]
+
+
+def _rows(spec: SweepSpec, table: pd.DataFrame) -> list[Row]:
+    machine = spec.machines[0]
+    good = table[table["ok"]].assign(cycles=lambda rows: rows["cycles_median"] / rows["calls"])
+    isa, found = isa_of_machine(machine), []
+    for (src, dst), group in good.groupby(["src_offset", "dst_offset"], sort=True):
+        cells = []
+        for size, points in group.groupby("size", sort=True):
+            times = dict(sorted(zip(points["routine"], map(float, points["cycles"]), strict=True), key=lambda p: p[1]))
+            names, lead = leaders_of(times, TIE)
+            cells.append(Cell(int(size), names, lead, min(times.values())))
+        found.append(Row(str(machine), isa, int(src), int(dst), len(spec.routines), tuple(cells)))
+    return found
+
+
+def best_page(found: Best) -> str:
+    """The tables as HTML, for a notebook."""
+    parts = [table(heads, rows, title) for title, heads, rows in found.tables()]
+    said = f"<p>{escape(found.left_out_words())}</p>" if found.left_out else ""
+    return wrong(found.failures) + "\n".join(parts) + said
+
+
+def best_document(found: Best, command: str) -> str:
+    """The tables as a page of their own; a name is never broken over two lines, of a tie each has its own."""
+    parts = [f"<h1>the fastest {escape(found.kind)} by machine and size</h1>", wrong(found.failures)]
+    for title, heads, rows in found.tables():
+        head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+        lines = ["".join(f"<td>{escape(cell).replace(' = ', '<br>= ')}</td>" for cell in row) for row in rows]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        parts.append(f"<h2>{escape(title)}</h2>\n<div class='rows whole' style='white-space: nowrap'><table>")
+        parts.append(f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>")
+    parts += [f"<p>{escape(found.left_out_words())}</p>"] if found.left_out else []
+    return "\n".join([*parts, f'<p class="count">Made by <code>{escape(command)}</code></p>\n'])
