@@ -9,8 +9,6 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.crossings import TIE, leaders_of
-from breakeven.errors import UserError
-from breakeven.machine.presets import is_file_name, list_presets
 from breakeven.output.html import table, wrong
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.measurements import Tally, measured_again
@@ -23,12 +21,6 @@ from breakeven.sweeps.spec import SweepSpec
 if TYPE_CHECKING:
     import pandas as pd
 
-#: stands for every preset of a processor
-ALL = "all"
-#: gem5's own cores: models of no processor
-_MODELS = {
-    f"{prefix}{core}" for prefix in ("", "x86_") for core in ("atomic", "timing", "minor", "o3")
-} | {"o3_small", "o3_large"}  # fmt: skip
 #: what a point takes at most machines, in seconds of one core: of a call, and of each byte of it
 _SECONDS, _SECONDS_A_BYTE = 0.004, 10e-6
 #: the trap of an instruction that there is not
@@ -131,19 +123,6 @@ class Best:
 
     def _repr_html_(self) -> str:
         return best_page(self)
-
-
-def machine_names(names: Sequence[str]) -> list[str]:
-    """The machines that the texts of ``-m`` name: each one, several with commas, or ``all``."""
-    found: list[str] = []
-    for text in names:
-        each = [text] if is_file_name(text) else [name for name in text.split(",") if name]
-        for name in each:
-            presets = [preset.name for preset in list_presets() if preset.name not in _MODELS]
-            found += presets if name == ALL else [name]
-    if not found:
-        raise UserError("name a machine: -m u74, -m u74,c906 or -m all")
-    return list(dict.fromkeys(found))
 
 
 def seconds_of(specs: Sequence[SweepSpec]) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.analysis.crossings import TIE, Leads
+from breakeven.analysis.crossings import TIE, Leads, Rank, ranking
 from breakeven.analysis.verdict import (
     AHEAD,
     NARROWER,
@@ -57,6 +57,10 @@ class Comparison:
         """What the choice between two routines would be if the times were off."""
         return None if self.leads is None else confidence([int(v) for v in self.x], self.curves, self.leads)
 
+    def ranking(self) -> list[Rank]:
+        """The routines by how far behind the fastest they are."""
+        return ranking(self.curves)
+
     def sentences(self) -> list[str]:
         """All that is said below the tables."""
         if self.leads is None:
@@ -100,6 +104,7 @@ class Comparison:
             "not_converged": Tally().add(self.table).not_converged,
             "least": self.least,
             "half_iqr": self.half_iqrs,
+            "ranking": [asdict(rank) for rank in self.ranking()],
             **(leads_dict(self.leads, self.confidence, NARROWER) if self.leads else {}),
             "crossings": [{"routines": [a, b], "at": at} for a, b, at in self.crossings],
             "sensitivity": self.rests_on or None,

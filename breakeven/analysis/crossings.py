@@ -214,6 +214,34 @@ def _alternating(sizes: Sequence[int], group: list[_Run]) -> Interval:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """How far behind the fastest a routine is."""
+
+    routine: str
+    #: its time over that of the fastest at the same size: geometric mean, median, least, most
+    mean: float
+    median: float
+    least: float
+    most: float
+    #: at how many sizes it is the fastest, or within a tie of it
+    fastest_at: int
+
+
+def ranking(curves: Mapping[str, Sequence[float]], tie: float = TIE) -> list[Rank]:
+    """The routines, the one that is least behind the fastest first."""
+    best = [min(times) for times in zip(*curves.values(), strict=True)]
+    # Where the fastest takes nothing there is no ratio.
+    counted = [i for i, least in enumerate(best) if least > 0]
+    found = []
+    for name, curve in curves.items():
+        ratios = [curve[i] / best[i] for i in counted] or [1.0]
+        mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+        led = sum(time <= least * (1 + tie) for time, least in zip(curve, best, strict=True))
+        found.append(Rank(name, mean, median(ratios), min(ratios), max(ratios), led))
+    return sorted(found, key=lambda rank: (rank.mean, rank.routine))
+
+
 def leads(
     sizes: Sequence[int],
     curves: Mapping[str, Sequence[float]],

@@ -191,7 +191,8 @@ def best(
     [('u74', 3, 64), ('c906', 3, 64)]
     """
     from breakeven.analysis.best import best as run_best
-    from breakeven.analysis.best import machine_names, seconds_of
+    from breakeven.analysis.best import seconds_of
+    from breakeven.machine.presets import machine_names
 
     names = machine_names([machines] if isinstance(machines, str) else machines)
     specs = [

@@ -37,7 +37,7 @@ class _Command(typer.core.TyperCommand):
 
 
 def _given_twice(command: str, option: str) -> str:
-    several = {"--machine": "; `sweep` takes several", "--sizes": ": 8,64,256..512 is one list"}
+    several = {"--machine": "; `compare`, `best` and `sweep` take several", "--sizes": ": 8,64,256..512 is one list"}
     return f"{command} takes one {option}, and it is given more than once{several.get(option, '')}"
 
 

@@ -49,7 +49,12 @@ MachineOption = Annotated[
 ]
 MachinesOption = Annotated[
     list[str],
-    typer.Option("--machine", "-m", help="Preset or .py file; may be repeated.", autocompletion=completion.machines),
+    typer.Option(
+        "--machine",
+        "-m",
+        help="Preset or .py file; several: repeated, with commas, or all.",
+        autocompletion=completion.machines,
+    ),
 ]
 SetOption = Annotated[
     list[str], typer.Option("--set", metavar="PATH=VALUE", help="Override a machine parameter; may be repeated.")

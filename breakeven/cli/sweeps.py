@@ -15,7 +15,6 @@ from breakeven.cli.options import (
     DstOption,
     GuestOption,
     JsonOption,
-    MachineOption,
     MachinesOption,
     NoPlotOption,
     NoStoreOption,
@@ -73,19 +72,20 @@ def sweep(
     """
     from breakeven import api
     from breakeven.cli import summaries
+    from breakeven.machine.presets import machine_names
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
     from breakeven.sweeps.file import read_sweep_file
 
     axes: dict[str, Any] = {
         "sizes": sizes, "src": src, "dst": dst, **measuring, "sweep": parameter,
-        "routines": routines or [], "machines": machine, "settings": settings,
+        "routines": routines or [], "machines": machine_names(machine), "settings": settings,
     }  # fmt: skip
     if file:
         _refuse_axes(context)
         axes |= read_sweep_file(file)
         if was_given(context, "machine"):
-            axes["machines"] = machine
+            axes["machines"] = machine_names(machine)
         out = out or axes.pop("out", None)
         axes.pop("out", None)
     for name, what in (("routines", "routines: name some"), ("sizes", "sizes: give --sizes")):
@@ -129,9 +129,12 @@ def compare(
     *,
     routines: Annotated[
         list[str],
-        typer.Argument(help="Two or more routines, in any order.", autocompletion=completion.routines),
+        typer.Argument(
+            help="Two or more routines, in any order; or a kind: copy, checksum, ...",
+            autocompletion=completion.routines,
+        ),
     ],
-    machine: MachineOption = "u74",
+    machine: MachinesOption = ["u74"],  # noqa: B006
     sizes: SizesOption = "1..256,265..2048:9",
     src: SrcOption = 0,
     dst: DstOption = 0,
@@ -158,20 +161,23 @@ def compare(
 ) -> int:
     """Compare routines on a machine: a table and the sizes where the lead changes; with --plot the curves.
 
-    With --sweep the comparison runs along that parameter, at the one size given; with two engines, point by point with
-    the error.
+    Of several machines (-m u74,c906) each has its own. With --sweep the comparison runs along that parameter, at the
+    one size given; with two engines, point by point with the error.
     """
     from breakeven import api
     from breakeven.analysis import baseline as earlier
     from breakeven.analysis import comparison
     from breakeven.cli import comparison_output
     from breakeven.cli import engines as several
+    from breakeven.machine.presets import machine_names
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
     from breakeven.sweeps.plot_target import check_plot_asked, plot_target
     from breakeven.sweeps.spec import described
 
-    names = engine_names(engine)
+    names, machines = engine_names(engine), machine_names(machine)
+    if len(machines) > 1 and (out or baseline or len(names) > 1 or (plot and plot.suffix)):
+        raise UserError("--out, --baseline, --plot FILE and several --engine are of one machine: name one with -m")
     if "," in measuring["cache"] or "," in measuring["measure"]:
         raise UserError("compare looks at one cache state and one measure at a time")
     if out:
@@ -180,7 +186,7 @@ def compare(
     check_plot_asked(plot)
     old = earlier.read_baseline(baseline) if baseline else None
     asked: dict[str, Any] = {
-        "sizes": sizes, "machine": machine, "settings": settings, "src": src, "dst": dst, "threads": threads,
+        "sizes": sizes, "settings": settings, "src": src, "dst": dst, "threads": threads,
         "parameters": swept_texts(parameter), "store": kept_in(store, no_store), "guest": guest,
         "trust_native": trust_native, **measuring,
     }  # fmt: skip
@@ -188,17 +194,26 @@ def compare(
         if old or markdown:
             raise UserError("--baseline and --markdown are of one engine's comparison: name one --engine")
         with progress_bar(not json, "compare") as progress:
-            both = api.compare_engines(*routines, engines=names, progress=progress, **asked)
+            both = api.compare_engines(*routines, engines=names, machine=machines[0], progress=progress, **asked)
         if out:
             write_table(both.table, out)
         if plot := plot_target(plot, "compare", next(iter(both.found.values())).spec):
             several.plot_engines(both, plot)
         return several.engines_done(both, plot, out, json)
+    each, plots = [], []
     with progress_bar(not json, "compare") as progress:
-        found = api.compare(*routines, engine=engine, confidence=confidence, progress=progress, **asked)
+        for name in machines:
+            each.append(
+                api.compare(*routines, machine=name, engine=engine, confidence=confidence, progress=progress, **asked)
+            )
+    for found in each:
+        plots.append(plot_target(plot, "compare", found.spec))
+        if plots[-1]:
+            comparison.plot_comparison(found, plots[-1])
+    if len(each) > 1:
+        return comparison_output.comparisons_done(each, plots, json, markdown=markdown)
+    found, plot = each[0], plots[0]
     if out:
         write_table(described(found.table, found.spec), out)
-    if plot := plot_target(plot, "compare", found.spec):
-        comparison.plot_comparison(found, plot)
     against = earlier.against(found, old, str(baseline)) if old else None
     return comparison_output.comparison_done(found, plot, out, json, markdown=markdown, baseline=against)

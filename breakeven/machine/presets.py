@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 #: a machine's file imports its neighbours by a path that is the whole process's, and classes are made when first named
 one_at_a_time = threading.RLock()
 
+#: stands for every preset of a processor
+ALL = "all"
+#: models of no processor: gem5's own cores, and two generic ones
+_MODELS = {
+    *("o3_small", "o3_large"),
+    *(f"{isa}{core}" for isa in ("", "x86_") for core in ("atomic", "timing", "minor", "o3")),
+}
+
 
 class MachineError(ValueError):
     """A machine that is not there or is not a machine."""
@@ -67,6 +75,19 @@ def list_presets() -> list[Preset]:
     """Every preset that comes with breakeven, by name."""
     found = (preset_at(path) for path in sorted(find_data("configs", "machines").glob("*.py")))
     return sorted(preset for preset in found if preset is not None)
+
+
+def machine_names(texts: Iterable[str]) -> list[str]:
+    """The machines that the texts of ``-m`` name, each once: one, several with commas, ``all`` for every preset of a
+    processor."""
+    found: list[str] = []
+    for text in texts:
+        for name in [text] if is_file_name(text) else filter(None, text.split(",")):
+            processors = [preset.name for preset in list_presets() if preset.name not in _MODELS] if name == ALL else []
+            found += processors or [name]
+    if not found:
+        raise MachineError("name a machine: -m u74, -m u74,c906 or -m all")
+    return list(dict.fromkeys(found))
 
 
 def is_file_name(name_or_path: str) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 import breakeven
-from breakeven.analysis.best import best, best_document, machine_names, seconds_of
-from breakeven.errors import UserError
+from breakeven.analysis.best import best, best_document, seconds_of
+from breakeven.machine.presets import MachineError, machine_names
 from breakeven.output.console import Table, fitted
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.sweeps.spec import SweepSpec
@@ -55,7 +55,7 @@ def test_machines_are_named_with_commas_or_all_together() -> None:
     assert machine_names(["u74,c906", "u74", "./a,b.py"]) == ["u74", "c906", "./a,b.py"]
     everyone = machine_names(["all"])
     assert {"u74", "zen5", "katmai"} <= set(everyone) and not {"o3", "x86_minor", "atomic", "o3_small"} & set(everyone)
-    with pytest.raises(UserError, match="name a machine"):
+    with pytest.raises(MachineError, match="name a machine"):
         machine_names([","])
 
 
@@ -105,3 +105,15 @@ def test_the_function_says_how_much_it_will_be_before_it_starts() -> None:
         "checksum", "u74", sizes=[64], src=0, store=False, before=lambda points, seconds: told.append((points, seconds))
     )
     assert told[0][0] == len(found.table) and 0 < told[0][1] < 10
+
+
+@built
+@pytest.mark.slow
+def test_compare_has_a_block_for_each_machine(breakeven) -> None:
+    pair, on = ["rv-byte", "rv-word", "-n", "8..32:8"], ["-m", "u74,c906", "-m", "c910"]
+    done = breakeven("compare", *pair, *on)
+    assert done.returncode == 0, done.stderr
+    assert [line.split(",")[0] for line in done.stdout.splitlines() if "src+0" in line] == ["u74", "c906", "c910"]
+    each = json.loads(breakeven("compare", *pair, *on, "--json").stdout)
+    alone = json.loads(breakeven("compare", *pair, "-m", "c906", "--json").stdout)
+    assert each["ok"] and {**each["machines"][1], "file": None} == alone

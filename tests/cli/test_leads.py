@@ -9,8 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from breakeven.analysis.crossings import leads
+from breakeven.analysis.compare import compare
+from breakeven.analysis.crossings import leads, ranking
 from breakeven.analysis.verdict import describe_leads, describe_spikes, leads_dict, marks_of, sentences
+from breakeven.cli.comparison_output import comparison_done
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import _engine_is_built
 
 SIZES = list(range(1, 513))
@@ -121,6 +125,30 @@ def test_of_more_than_two_routines_the_changes_are_told_and_marked() -> None:
     assert describe_leads(found).startswith("x leads to 1 B, y at 8 B, z from 64 B on; no single routine is within 2%")
     assert [(mark.lower, mark.size, mark.leader) for mark in marks_of(found)] == [(1, 8, "y"), (8, 64, "z")]
     json.dumps(leads_dict(found, None), allow_nan=False)
+
+
+def test_several_routines_are_ranked_against_the_fastest_not_the_first() -> None:
+    curves = {"first": [8.0, 8.0], "late": [4.0, 1.0], "early": [1.0, 2.0]}
+    found = ranking(curves)
+    assert [(rank.routine, rank.least, rank.most, rank.fastest_at) for rank in found] == [
+        ("early", 1.0, 2.0, 1), ("late", 1.0, 4.0, 1), ("first", 8.0, 8.0, 0),
+    ]  # fmt: skip
+    assert found[0].mean == pytest.approx(2**0.5)
+    assert ranking(dict(reversed(curves.items()))) == found
+    assert ranking({"a": [0.0, 2.0], "b": [5.0, 2.0]})[0].mean == 1.0  # no ratio where the fastest takes nothing
+
+
+def test_a_comparison_of_many_shows_the_times_of_those_that_win(fake, capsys) -> None:
+    routines = ["slow", "fast", "rv-word"]
+    spec = SweepSpec(routines, [MachineSpec("u74")], [1, 10, 100])
+    found = compare(spec, fake(lambda name, size, *_: {"slow": 900, "fast": 20, "rv-word": size}[name]))
+    assert comparison_done(found, None, None, False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[lines.index("ranked by how far behind the fastest") + 4 :][:3]] == [
+        "rv-word", "fast", "slow",
+    ]  # fmt: skip
+    assert "rv-word leads to 10 B, fast from 100 B on" in " ".join(lines)
+    assert [row["routine"] for row in found.as_dict()["ranking"]] == ["rv-word", "fast", "slow"]
 
 
 @pytest.mark.slow

@@ -23,8 +23,12 @@ from breakeven.routine.checks import check_one_job
             "all: u74 is RISC-V and skylake is x86-64, which have no routine in common: sweep one of them at a time",
         ),
         (
-            "compare rv-byte rv-word -m u74 -m c910",
-            "compare takes one --machine, and it is given more than once; `sweep` takes several",
+            "find rv-byte rv-word -m u74 -m c910",
+            "find takes one --machine, and it is given more than once; `compare`, `best` and `sweep` take several",
+        ),
+        (
+            "compare rv-byte rv-word -m u74,c910 -o t.csv",
+            "--out, --baseline, --plot FILE and several --engine are of one machine: name one with -m",
         ),
         (
             "sweep rv-byte -n 8 --scheduler=",
