@@ -135,13 +135,14 @@ def plot_comparison(found: Comparison, path: Path) -> None:
     wide = along_size and max(found.x) / max(min(found.x), 1) >= 256
     marks: list[Any] = [(mark.lower, mark.size, mark.text) for mark in marks_of(found.leads)] if found.leads else []
     marks += [(at, at, f"{at:.3g}") for _, _, where in found.crossings for at in where]
+    what = "the threshold" if found.leads and len(found.curves) == 2 else "where the lead changes"
     plots.lines(
         path,
         found.x,
         found.curves,
         title=" / ".join(found.curves) if len(found.curves) < 4 else f"{len(found.curves)} routines",
         caption=f"{found.conditions()}."
-        + (" Marked: where the lead changes." if marks else "")
+        + (f" Marked: {what}." if marks else "")
         + (f" {again}." if (again := again_words(found.table)) else ""),
         xlabel="size (bytes)" if along_size else found.along,
         log_x=wide,

@@ -119,14 +119,15 @@ function figure(part, data) {
   }
   // What is said of the chosen condition, and where its lead changes.
   function answers() {
-    if (!part.leads || state.x !== "size" || state.also) return { sentences: [], changes: [] };
-    const names = part.leads.columns.slice(0, part.leads.conditions), sentences = [], changes = [];
+    if (!part.leads || state.x !== "size" || state.also) return { sentences: [], notes: [], changes: [] };
+    const names = part.leads.columns.slice(0, part.leads.conditions), sentences = [], notes = [], changes = [];
     part.leads.rows.forEach((row, at) => {
       if (names.some((name, i) => name in state.chosen && state.chosen[name] !== row[i])) return;
-      sentences.push(...part.leads.said[at]);
+      sentences.push(...part.leads.said[at].slice(0, 1));
+      notes.push(...part.leads.said[at].slice(1));
       changes.push(...part.leads.marks[at]);
     });
-    return { sentences, changes };
+    return { sentences, notes, changes };
   }
   // Measured on hardware under the chosen condition.
   function dotsOf(lines) {
@@ -153,8 +154,8 @@ function figure(part, data) {
       onclick: () => { state.hidden.has(name) ? state.hidden.delete(name) : state.hidden.add(name); draw(); } },
       make("svg", { width: 26, height: 8, "aria-hidden": "true" }, make("line", { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colour(i), "stroke-width": 3, "stroke-dasharray": dash(i) })), ` ${name}`)));
     const visible = lines.map(([name, points], i) => ({ name, i, points })).filter((line) => !state.hidden.has(line.name));
-    const { sentences, changes } = answers();
-    verdict.replaceChildren(...sentences.map((text) => make("p", { class: "said" }, `${text}.`)));
+    const { sentences, notes, changes } = answers();
+    verdict.replaceChildren(...sentences.map((text) => make("p", { class: "said" }, `${text}.`)), ...notes.map((text) => make("p", { class: "soft" }, `${text}.`)));
     const bands = changes.map(([name, from, to]) => ({ from, to, i: Math.max(0, lines.findIndex((line) => line[0] === name)), text: `${to - from > 1 ? `${from}-${to}` : to} B` }));
     const dots = dotsOf(lines);
     measurements.replaceChildren(...(dots.length ? [make("summary", {}, `◆ ${plural(dots.length, "measurement")} on hardware`), make("ul", {}, dots.map((dot) => make("li", {}, dot.text)))] : []));
@@ -162,7 +163,7 @@ function figure(part, data) {
     width = Math.max(280, plot.clientWidth || 1000);
     now = distinct(state.x) < 2 && visible.length ? barChart(width, visible, `${unit[state.y] || state.y}; ${unit[state.x] || state.x} ${shown(visible[0].points[0][0])}`) : chart(width, Math.round(Math.min(420, Math.max(250, width * 0.45))), visible, bands, { logX: state.logX, logY: state.logY,
       xlabel: unit[state.x] || state.x, ylabel: unit[state.y] || state.y, dots, title: `${state.y} along ${state.x}` });
-    now.sentences = sentences;
+    now.sentences = [...sentences, ...notes];
     now.legend = lines.map(([name], i) => [name, i]).filter(([name]) => !state.hidden.has(name));
     if (!now.x && !now.lines) { plot.replaceChildren(make("p", { class: "count" }, "nothing to draw here")); return; }
     plot.replaceChildren(now.svg);

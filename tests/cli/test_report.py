@@ -301,6 +301,18 @@ def opened(browser, folder: Path, text: str):
     return tab, errors
 
 
+def test_routines_of_one_job_are_ranked_among_themselves(tmp_path: Path) -> None:
+    """A checksum does not lead a copy."""
+    copies, sums = (table(), table().assign(cycles_median=lambda rows: rows["cycles_median"] // 2))
+    copies["routine"] = copies["routine"].map({"slow": "rv-byte", "fast": "rv-word"})
+    sums["routine"] = sums["routine"].map({"slow": "rv-csum-ipxe", "fast": "rv-do-csum-2024"})
+    both = pd.concat([copies, sums], ignore_index=True)
+    (part,) = data_of(page("t", [Part("t.csv", "", both, "", [])], "breakeven report"))["parts"]
+    assert part["leads"]["columns"] == ["src_offset", "routines", "ship", "below it", "from it on", "costs"]
+    named = [{row[3], row[4]} for row in part["leads"]["rows"]]
+    assert len(named) == 4 and all(len({"csum" in name for name in each}) == 1 for each in named)
+
+
 @pytest.mark.browser
 def test_a_browser_draws_sorts_and_filters(browser, tmp_path: Path) -> None:
     from playwright.sync_api import expect
