@@ -44,8 +44,8 @@ class Baseline:
     #: how the question itself differs, in words
     different: list[str]
     bands: list[Band]
-    #: who led where, in words, where both have the same routines and it is otherwise now; empty: as before
-    before: str
+    #: who led where, in words, where it is otherwise now; empty: as before; None: the two have other routines or values
+    before: str | None
 
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -60,7 +60,8 @@ class Baseline:
         ]  # fmt: skip
         parts.append(Table(("routine", "sizes", "now (median, least to most)", "points"), rows,
                            f"now against {self.name} (within {TIE:.0%}: unchanged)", right=(3,)))  # fmt: skip
-        parts.append(f"before: {self.before}" if self.before else "the lead changes where it did before")
+        if self.before is not None:
+            parts.append(f"before: {self.before}" if self.before else "the lead changes where it did before")
         return parts
 
 
@@ -163,8 +164,8 @@ def _bands(routine: str, x: Sequence[float], old: Sequence[float], new: Sequence
     return found
 
 
-def _before(found: Comparison, old: Mapping[str, Any]) -> str:
-    if found.leads is None or set(found.curves) != set(old["cycles"]):
-        return ""
-    then = leads([int(size) for size in old["x"]], old["cycles"])
-    return "" if describe_leads(then) == describe_leads(found.leads) else describe_leads(then)
+def _before(found: Comparison, old: Mapping[str, Any]) -> str | None:
+    if found.leads is None or set(found.curves) != set(old["cycles"]) or found.x != old["x"]:
+        return None
+    then = describe_leads(leads([int(size) for size in found.x], old["cycles"]))
+    return "" if then == describe_leads(found.leads) else then

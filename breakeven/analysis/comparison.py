@@ -105,7 +105,11 @@ class Comparison:
             "least": self.least,
             "half_iqr": self.half_iqrs,
             "ranking": [asdict(rank) for rank in self.ranking()],
-            **(leads_dict(self.leads, self.confidence, NARROWER) if self.leads else {}),
+            **(
+                leads_dict(self.leads, self.confidence, NARROWER)
+                if self.leads
+                else {"intervals": [], "spikes": [], "break_even": None, "said": self.sentences()}
+            ),
             "crossings": [{"routines": [a, b], "at": at} for a, b, at in self.crossings],
             "sensitivity": self.rests_on or None,
             "ok": not self.failures,

@@ -151,6 +151,18 @@ def test_a_comparison_of_many_shows_the_times_of_those_that_win(fake, capsys) ->
     assert [row["routine"] for row in found.as_dict()["ranking"]] == ["rv-word", "fast", "slow"]
 
 
+def test_along_a_parameter_the_crossings_are_told(fake) -> None:
+    def model(name, size, row, machine):
+        (delay,) = (int(text.partition("=")[2]) for text in machine.settings)
+        return 10 + delay if name == "slow" else 15
+
+    spec = SweepSpec(["slow", "fast"], [MachineSpec("u74")], [64], parameters={"cpu.x": ["0", "4", "10"]})
+    told = compare(spec, fake(model)).as_dict()
+    assert told["said"] == ["slow and fast cross at cpu.x = 5"] and told["break_even"] is None
+    told = compare(spec, fake(lambda name, *_: 10 if name == "slow" else 15)).as_dict()
+    assert told["said"] == ["slow and fast do not cross at these values of cpu.x"]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
 @pytest.mark.parametrize(

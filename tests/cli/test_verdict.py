@@ -161,7 +161,10 @@ def test_a_baseline_tells_bands_and_break_evens_that_moved(fake, tmp_path):
     slower = against(compare(SweepSpec(["slow", "fast"], [U74], [10, 20, 40, 80]), fake(before)),
                      earlier(fake, tmp_path, lambda r, n, *_: 2 * n if r == "slow" else 30), "old.json")  # fmt: skip
     assert slower.before.startswith("slow leads to 10 B, fast from 20 B on; ship 20 B")
-    assert "2.00x slower" in str(slower.parts())
+    assert "2.00x slower" in str(slower.parts()) and "before: slow leads to 10 B" in str(slower.parts())
+    other = compare(SweepSpec(["slow", "fast"], [U74], [10, 20, 40]), fake(now))
+    assert against(other, old, "old.json").before is None  # of other sizes nothing is said of the leads
+    assert not any("lead" in str(part) for part in against(other, old, "old.json").parts()[-1:])
 
 
 def test_a_baseline_tells_what_was_asked_otherwise(fake, tmp_path):
