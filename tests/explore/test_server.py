@@ -321,7 +321,9 @@ def test_a_dropped_function_or_object_is_checked_and_drawn(own_explorer: Explore
     assert added["routines"] == [routine] and added["points"] > 1000
     lines = asked(explorer, "curves", {**QUESTION, "routines": ["rv-word", routine], "most": 32})
     (said,) = [line["verdict"] for line in lines if line.get("done")]
-    assert routine in said["sentences"][0] and not said["failures"]
+    assert said["sentences"][0] == "rv-word leads at every size tried (8..32 B)" and not said["failures"]
+    drawn = [rows for line in lines for _, rows in line.get("points", [])]
+    assert drawn and all(rows[0][1] < rows[1][1] for rows in drawn)  # cycles of both, at every size
 
 
 #: keeps a preprocessor busy until its time is up
