@@ -35,11 +35,13 @@ _CORE = {
     "cycles": (
         "fetch1ToFetch2BackwardDelay", "executeBranchDelay", "fetchToDecodeDelay", "decodeToRenameDelay",
         "renameToIEWDelay", "issueToExecuteDelay", "iewToCommitDelay", "commitToFetchDelay", "trapLatency",
-        "forwardLatency", "forwardFailPenalty", "aliasPenalty", "fenceLatency", "fenceAfterLoads", "fenceAfterStores",
+        "forwardLatency", "forwardFailPenalty", "aliasPenalty", "fenceLatency", "fenceAfterStores",
+        "callReturnDelay",
     ),
     "rules": (
         "executeAllowEarlyMemoryIssue", "needsTSO", "tsoStoresInFlight", "storesLeaveOnMiss", "partialForwardPolicy",
         "aliasCheckBits", "LSQDepCheckShift", "microFusion", "macroFusion", "moveElimination", "renameRecovery",
+        "serializingStopsFetch",
     ),
 }  # fmt: skip
 _CACHE = (

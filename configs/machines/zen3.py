@@ -52,8 +52,9 @@ class Zen3CPU(X86O3CPU):
     issueWidth = wbWidth = calibrated(11, "zen3/port_map", "eleven pipes")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=256)
     squashWidth = assumed(64, "recovery does not walk")
-    numIQEntries = calibrated(160, "zen3/scheduler_size", "all together")
+    numIQEntries = calibrated(72, "zen3/scheduler_window", "three of four queues of 24 take loads")
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=192, vec_prf=160)
+    numPhysCCRegs = calibrated(127, "zen3/flags_prf", "with five that always stay")
     LQEntries = calibrated(116, "zen3/load_queue", "waiting and executing ones")
     SQEntries = row(store_queue=64)
     cacheLoadPorts, cacheStorePorts = row(tput_load=3, tput_store=2)
@@ -111,8 +112,8 @@ def ours(board):
     zen.zen_core(board, movs, stos)
     cpu = board.cpu
     cpu.loopBufferSize = calibrated(4 * 4096, "zen3/op_cache", "four bytes of code an operation")
-    fence = {"latency": 17, "after_loads": 20}
-    x86.fences(cpu, **calibrated(fence, "zen3/mfence", "13 cycles are hidden, none behind loads"))
+    x86.fences(cpu, calibrated(17, "zen3/mfence", "13 cycles are hidden"))
+    cpu.serializingStopsFetch = sourced(True, "zen3/serializing_fetch")
     cpu.mmu.dtb.size = row(dtlb_entries=64)
     cpu.mmu.dtb.l2_size = row(stlb_entries=2048)
 

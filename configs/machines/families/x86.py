@@ -105,11 +105,10 @@ def memory_order(board, rows):
     cpu.misaligned.policy = sourced("hardware", f"{rows}/unaligned_within_line")
 
 
-def fences(cpu, latency, after_loads=0, after_stores=0):
-    """What the own work of a fence of loads and stores takes: cycles from its dispatch, from the last older load's
-    commit, and from the cycle in which the last older store is in the cache."""
+def fences(cpu, latency, after_stores=0):
+    """What the own work of a fence of loads and stores takes: cycles from its dispatch, and from the cycle in which the
+    last older store is in the cache."""
     cpu.fenceLatency = latency
-    cpu.fenceAfterLoads = after_loads
     cpu.fenceAfterStores = after_stores
 
 

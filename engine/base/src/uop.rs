@@ -20,6 +20,12 @@ pub struct Reg(pub u8);
 impl Reg {
     pub const NONE: Reg = Reg(0);
     pub const COUNT: usize = 128;
+    /// From here on they are floating-point or SIMD registers; those before are integer registers.
+    pub const FLOAT: usize = 32;
+    /// From here on they are condition codes.
+    pub const FLAGS: usize = 112;
+    /// From here on a result takes no physical register: what one of two fused micro-ops hands to the other.
+    pub const UNCOUNTED: usize = 120;
     #[inline]
     #[must_use]
     pub fn is_some(self) -> bool {

@@ -61,6 +61,8 @@ pub struct O3Config {
     pub numIQEntries: u32,
     pub numPhysIntRegs: u32,
     pub numPhysFloatRegs: u32,
+    /// Condition codes; an instruction set without them takes none.
+    pub numPhysCCRegs: u32,
     pub LQEntries: u32,
     pub SQEntries: u32,
     /// Loads that may enter the data cache in a cycle.
@@ -90,6 +92,10 @@ pub struct O3Config {
     /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer. It lies in a
     /// queue of `fetchQueueSize` slots behind the decoders, which fetch and decode fill while rename is held.
     pub loopBufferSize: u32,
+    /// *Ours*: cycles without fetch behind a branch predicted to be a call, a return or an indirect jump.
+    pub callReturnDelay: u32,
+    /// *Ours*: behind an instruction with `UopFlags::SERIALIZE_AFTER` nothing is fetched until it has retired.
+    pub serializingStopsFetch: bool,
     /// *Ours*: cycles, beyond `commitToRenameDelay`, from a retirement to the renaming of a reader of flags that waits for it
     /// (`UopFlags::FLAG_STALL`).
     pub flagStallDelay: u32,
@@ -135,6 +141,7 @@ impl Default for O3Config {
             numIQEntries: 64,
             numPhysIntRegs: 256,
             numPhysFloatRegs: 256,
+            numPhysCCRegs: 256,
             LQEntries: 32,
             SQEntries: 32,
             cacheLoadPorts: 200,
@@ -152,6 +159,8 @@ impl Default for O3Config {
             macroFusion: false,
             moveElimination: false,
             loopBufferSize: 0,
+            callReturnDelay: 0,
+            serializingStopsFetch: false,
             flagStallDelay: 0,
             renameRecovery: RenameRecovery::Walk,
             instShift: 1,
@@ -222,7 +231,7 @@ impl O3Config {
 
     /// Name, value, least and greatest of the plain numbers.
     #[rustfmt::skip] // a table
-    fn ranges(&self) -> [(&'static str, u32, u32, u32); 33] {
+    fn ranges(&self) -> [(&'static str, u32, u32, u32); 34] {
         [
             ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
             ("commitToFetchDelay", self.commitToFetchDelay, 1, MAX_DELAY),
@@ -252,6 +261,7 @@ impl O3Config {
             ("numIQEntries", self.numIQEntries, 1, MAX_QUEUE),
             ("numPhysIntRegs", self.numPhysIntRegs, 40, MAX_REGS),
             ("numPhysFloatRegs", self.numPhysFloatRegs, 40, MAX_REGS),
+            ("numPhysCCRegs", self.numPhysCCRegs, 40, MAX_REGS),
             ("LQEntries", self.LQEntries, 1, MAX_QUEUE),
             ("SQEntries", self.SQEntries, 1, MAX_QUEUE),
             ("cacheLoadPorts", self.cacheLoadPorts, 1, 200),

@@ -4,6 +4,7 @@
 //!
 //! - A predicted-taken branch ends the cycle. When fetch goes on in another block, that is requested in the same cycle.
 //! - One block, one access at a time: straight-line code pays the cache's latency for each block.
+//! - Behind a call, a return or an indirect jump `callReturnDelay` cycles are lost (*ours*).
 //! - After a squash one cycle is lost. A block that arrives in the cycle of the squash stays in the buffer.
 //!
 //! Fetch owns the path being followed (the front end executes when an instruction is fetched) and the fetch queue.
@@ -15,7 +16,7 @@ mod non_speculative;
 mod place;
 mod redirect;
 
-use breakeven_base::{Cycle, Step, UopFlags};
+use breakeven_base::{BranchKind, Cycle, Step, UopFlags};
 use educe::Educe;
 
 use super::inst::Note;
@@ -41,6 +42,10 @@ pub enum Status {
     Complete,
     /// Behind a trap, a placeholder, or where speculation cannot go on: until a squash, or until the placeholder is executed.
     Stopped,
+    /// Behind a call, a return or an indirect jump: the target comes late.
+    Target,
+    /// Behind a serializing instruction, until it has retired.
+    Serializing,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,6 +73,8 @@ pub struct Fetch {
     redirected: Cycle,
     /// Decode's redirection that fetch has not acted upon: the branch and its target.
     correction: Option<(Seq, u64)>,
+    /// The serializing instruction that fetch waits for.
+    serializing: Seq,
     /// Decode has blocked fetch.
     stalled: bool,
     loops: LoopBuffer,
@@ -92,6 +99,7 @@ impl Fetch {
             at: Cycle::MAX,
             redirected: Cycle::ZERO,
             correction: None,
+            serializing: Seq::NONE,
             stalled: false,
             loops: LoopBuffer::default(),
             first_decoder: false,
@@ -128,7 +136,7 @@ impl Fetch {
     #[inline]
     pub fn next_event(&self) -> Cycle {
         match self.status {
-            Status::Translating | Status::Retry | Status::WaitCache => self.at,
+            Status::Translating | Status::Retry | Status::WaitCache | Status::Target => self.at,
             Status::Squashing => self.redirected + 1,
             _ => Cycle::MAX,
         }
@@ -155,6 +163,10 @@ impl Fetch {
         if !squashed {
             if wire.committed.is_some() {
                 cx.train(wire.committed);
+                if self.status == Status::Serializing && wire.committed >= self.serializing {
+                    self.status = Status::Running;
+                    io.activity.moved = true;
+                }
             }
             if self.correction.is_some() && now >= self.redirected {
                 self.train_correction(cx);
@@ -180,7 +192,7 @@ impl Fetch {
             Status::WaitCache | Status::Retry => self.stats.icache_stall_cycles += 1,
             Status::Translating => self.stats.tlb_cycles += 1,
             Status::Squashing => self.stats.squash_cycles += 1,
-            Status::Stopped => {}
+            Status::Stopped | Status::Target | Status::Serializing => {}
         }
         self.send_to_decode(io, now);
     }
@@ -265,7 +277,9 @@ impl Fetch {
             let cost = io.cost(seq);
             slots += cost;
             queued += cost;
-            if io.ring.flags(seq).any(UopFlags::LAST | UopFlags::MICRO_BRANCH) && self.end_instruction(seq, io, cx) {
+            if io.ring.flags(seq).any(UopFlags::LAST | UopFlags::MICRO_BRANCH)
+                && self.end_instruction(seq, io, cx, when.cycle)
+            {
                 break;
             }
         }
@@ -322,12 +336,12 @@ impl Fetch {
 
     /// The last micro-op of an instruction has been fetched: the next fetch address. True when it ends the cycle.
     #[inline]
-    fn end_instruction<X: Outside>(&mut self, seq: Seq, io: &mut Io, cx: &mut X) -> bool {
+    fn end_instruction<X: Outside>(&mut self, seq: Seq, io: &mut Io, cx: &mut X, now: Cycle) -> bool {
         // Field by field: they have just been written so, and a host cannot forward several stores to one wider load.
         let s = io.ring.at(seq);
         let (flags, noted, next_pc) = (s.uop.flags, s.note, s.flow.next_pc);
         let fall_through = s.pc.wrapping_add(s.flow.len.into());
-        if !flags.any(UopFlags::BRANCH | UopFlags::TRAP)
+        if !flags.any(UopFlags::BRANCH | UopFlags::TRAP | UopFlags::SERIALIZE_AFTER)
             && !noted.intersects(Note::PLACEHOLDER)
             && next_pc == fall_through
         {
@@ -335,12 +349,12 @@ impl Fetch {
             self.pc = fall_through;
             return false;
         }
-        self.end_special(seq, fall_through, io, cx)
+        self.end_special(seq, fall_through, io, cx, now)
     }
 
-    /// As [`Fetch::end_instruction`], for a branch, a trap or a placeholder.
+    /// As [`Fetch::end_instruction`], for a branch, a trap, a placeholder or a serializing instruction.
     #[inline(never)]
-    fn end_special<X: Outside>(&mut self, seq: Seq, fall_through: u64, io: &mut Io, cx: &mut X) -> bool {
+    fn end_special<X: Outside>(&mut self, seq: Seq, fall_through: u64, io: &mut Io, cx: &mut X, now: Cycle) -> bool {
         let s = io.ring.at(seq);
         let (pc, flags, noted) = (s.pc, s.uop.flags, s.note);
         let (next_pc, len, branch) = (s.flow.next_pc, s.flow.len, s.flow.branch);
@@ -367,6 +381,10 @@ impl Fetch {
                 self.stats.predicted_taken += u64::from(p.taken);
                 taken = p.taken;
                 goes_to = p.target;
+                if taken && io.rules.call_return_delay > 0 && comes_late(branch) {
+                    self.status = Status::Target;
+                    self.at = now + 1 + u64::from(io.rules.call_return_delay);
+                }
                 if taken && goes_to <= pc {
                     io.activity.boundary = Some(Boundary::Loop { head: goes_to });
                 }
@@ -378,6 +396,11 @@ impl Fetch {
                 self.fork_or_stop(goes_to, io, cx);
             }
         }
+        let waits = flags.any(UopFlags::SERIALIZE_AFTER) && flags.any(UopFlags::LAST);
+        if waits && io.rules.serializing_stops_fetch && self.status == Status::Running {
+            self.status = Status::Serializing;
+            self.serializing = seq;
+        }
         let flow = io.ring.flow_mut(seq);
         (flow.predicted, flow.taken) = (goes_to, taken);
         // Behind a micro-branch the same instruction continues, in the same cycle; mispredicted, the front end knows where.
@@ -388,6 +411,12 @@ impl Fetch {
         };
         taken && !flags.any(UopFlags::MICRO_BRANCH) || self.status != Status::Running
     }
+}
+
+/// Whether the target of such a branch takes the predictor longer.
+fn comes_late(branch: BranchKind) -> bool {
+    use BranchKind::{Call, Indirect, IndirectCall, Return};
+    matches!(branch, Call | Indirect | IndirectCall | Return)
 }
 
 #[cold]

@@ -141,7 +141,7 @@ impl Pipeline {
             self.execute.receive(&mut self.io, &mut self.issue, now);
         }
         if wire.iew.committed.is_some() {
-            self.lsq.commit(wire.iew.committed, now);
+            self.lsq.commit(wire.iew.committed);
             self.io.activity.moved = true;
         }
         // They count the loads that have just left.

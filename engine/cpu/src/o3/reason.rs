@@ -36,14 +36,14 @@ impl Pipeline {
         self.rename.status() == decode::Status::Running
             && self.rename.next() == self.rename.end()
             && on_its_way < u64::from(self.io.rules.widths.rename) * self.io.rules.delays.decode_to_rename
-            && self.fetch.status() != fetch::Status::Stopped
+            && !matches!(self.fetch.status(), fetch::Status::Stopped | fetch::Status::Serializing)
     }
 
     fn reason_of_fetch(&self) -> Reason {
         match self.fetch.status() {
             fetch::Status::WaitCache | fetch::Status::Retry => Reason::FetchCache,
             fetch::Status::Translating => Reason::FetchTlb,
-            fetch::Status::Stopped => Reason::Serialize,
+            fetch::Status::Stopped | fetch::Status::Serializing => Reason::Serialize,
             _ => Reason::FrontEnd,
         }
     }

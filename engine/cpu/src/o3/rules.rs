@@ -49,6 +49,8 @@ pub struct Rules {
     pub loop_buffer: u32,
     /// Slots between the fetch queue and rename where there is a queue behind the decoders; 0: there is none.
     pub decode_queue: u32,
+    pub call_return_delay: u32,
+    pub serializing_stops_fetch: bool,
     pub micro_fusion: bool,
     pub macro_fusion: bool,
     /// A micro-op may travel without a slot of its own.
@@ -101,6 +103,8 @@ impl Rules {
             fetch_queue: c.fetchQueueSize,
             loop_buffer: c.loopBufferSize,
             decode_queue: if c.loopBufferSize == 0 { 0 } else { c.fetchQueueSize + in_stages },
+            call_return_delay: c.callReturnDelay,
+            serializing_stops_fetch: c.serializingStopsFetch,
             micro_fusion: c.microFusion,
             macro_fusion: c.macroFusion,
             fuses: c.microFusion || c.macroFusion,

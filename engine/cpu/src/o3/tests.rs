@@ -7,6 +7,7 @@
 use breakeven_base::{BranchKind, OpClass, SysEffect, Tick, UopFlags};
 
 mod draining;
+mod fetch;
 mod fusion;
 mod random;
 mod squash;

@@ -110,7 +110,7 @@ pub struct ToRename {
     /// Free entries of the issue, load and store queue.
     pub free_queues: Option<[u16; 3]>,
     /// Free entries of the ROB, and whether it is empty.
-    pub free_rob: Option<(u32, bool)>,
+    pub free_rob: Option<(u16, bool)>,
     /// Registers of each class that commits have freed.
     pub free_regs: [u16; super::rename::REG_CLASSES],
     /// Everything up to this has retired; 0: nothing has.
@@ -200,7 +200,7 @@ impl Wire {
         }
         if a.present(free_rob.is_some()) {
             let (free, empty) = free_rob.get_or_insert_default();
-            a.u32(free);
+            a.u16(free);
             a.flag(empty);
         }
         free_regs.iter_mut().for_each(|n| a.u16(n));

@@ -8,12 +8,6 @@ use breakeven_base::Reg;
 
 /// rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8..r15: 1..=16.
 pub const GPR: u8 = 1;
-/// All flags, or the carry flag alone.
-pub const C: Reg = Reg(17);
-/// The overflow flag.
-pub const O: Reg = Reg(18);
-/// Zero, sign, parity, adjust; also overflow when written by inc and dec.
-pub const Z: Reg = Reg(19);
 /// Integer temporaries inside an instruction.
 pub const T0: Reg = Reg(20);
 pub const T1: Reg = Reg(21);
@@ -44,6 +38,25 @@ pub const X87: Reg = Reg(61);
 pub const HIGH_VEC: u8 = 64;
 /// k0..: 80..=87.
 pub const OPMASK: u8 = 80;
+
+/// All flags, or the carry flag alone.
+pub const C: Reg = Reg(Reg::FLAGS as u8);
+/// The overflow flag.
+pub const O: Reg = Reg(C.0 + 1);
+/// Zero, sign, parity, adjust; also overflow when written by inc and dec.
+pub const Z: Reg = Reg(C.0 + 2);
+/// What a fused load or store data hands to its operation or store.
+pub const FUSED: Reg = Reg(Reg::UNCOUNTED as u8);
+/// The same of a vector.
+pub const FUSED_VECTOR: Reg = Reg(FUSED.0 + 1);
+/// Half of a vector that is wider than its unit; the other half has the result.
+pub const FUSED_HALF: Reg = Reg(FUSED.0 + 2);
+
+/// Whether it is a register of vectors, masks or x87.
+#[must_use]
+pub const fn is_vector(reg: Reg) -> bool {
+    reg.0 >= VEC && (reg.0 as usize) < Reg::FLAGS || reg.0 == FUSED_VECTOR.0 || reg.0 == FUSED_HALF.0
+}
 
 /// The name of general register `n` (0..16).
 #[must_use]

@@ -49,6 +49,7 @@ pub(super) fn o3(cpu: Obj, costs: Costs) -> O3Config {
         numIQEntries: n("numIQEntries"),
         numPhysIntRegs: n("numPhysIntRegs"),
         numPhysFloatRegs: n("numPhysFloatRegs"),
+        numPhysCCRegs: if super::is_x86(cpu) { n("numPhysCCRegs") } else { O3Config::default().numPhysCCRegs },
         LQEntries: n("LQEntries"),
         SQEntries: n("SQEntries"),
         cacheLoadPorts: n("cacheLoadPorts"),
@@ -66,6 +67,8 @@ pub(super) fn o3(cpu: Obj, costs: Costs) -> O3Config {
         macroFusion: flag("macroFusion"),
         moveElimination: flag("moveElimination"),
         loopBufferSize: cpu.u32_or("loopBufferSize", 0, ANY),
+        callReturnDelay: cpu.u32_or("callReturnDelay", 0, ANY),
+        serializingStopsFetch: flag("serializingStopsFetch"),
         flagStallDelay: super::x86::flag_stall(cpu),
         renameRecovery: [RenameRecovery::Walk, RenameRecovery::Checkpoint]
             [cpu.choice_or("renameRecovery", 0, &["walk", "checkpoint"])],
@@ -86,9 +89,9 @@ fn unmodelled(cpu: Obj) {
     cpu.only("numPhysVecRegs", &json!(256), registers);
     cpu.only("numPhysVecPredRegs", &json!(32), registers);
     cpu.only("numPhysMatRegs", &json!(2), registers);
-    // X86O3CPU's default is as many as integer registers.
-    let flags = if super::is_x86(cpu) { cpu.u32("numPhysIntRegs", ANY) } else { 0 };
-    cpu.only("numPhysCCRegs", &json!(flags), registers);
+    if !super::is_x86(cpu) {
+        cpu.only("numPhysCCRegs", &json!(0), "RISC-V has no condition codes");
+    }
 }
 
 /// The load-store queue's parameters that gem5 does not have.
@@ -103,7 +106,6 @@ fn lsq(cpu: Obj) -> LsqConfig {
         aliasCheckBits: cpu.u32_or("aliasCheckBits", gem5s.aliasCheckBits, ANY),
         aliasPenalty: cpu.u32_or("aliasPenalty", gem5s.aliasPenalty, ANY),
         fenceLatency: cpu.u32_or("fenceLatency", gem5s.fenceLatency, ANY),
-        fenceAfterLoads: cpu.u32_or("fenceAfterLoads", gem5s.fenceAfterLoads, ANY),
         fenceAfterStores: cpu.u32_or("fenceAfterStores", gem5s.fenceAfterStores, ANY),
         storesLeaveOnMiss: cpu.bool_or("storesLeaveOnMiss", gem5s.storesLeaveOnMiss),
     }

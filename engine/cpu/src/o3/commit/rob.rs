@@ -50,12 +50,14 @@ impl Rob {
         self.end
     }
     #[inline]
-    pub fn size(&self) -> u32 {
-        self.size
+    #[allow(clippy::cast_possible_truncation)] // at most `MAX_ROB`
+    pub fn size(&self) -> u16 {
+        self.size as u16
     }
     #[inline]
-    pub fn free(&self) -> u32 {
-        self.size.saturating_sub(self.used)
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn free(&self) -> u16 {
+        self.size.saturating_sub(self.used) as u16
     }
     #[inline]
     pub fn is_empty(&self) -> bool {

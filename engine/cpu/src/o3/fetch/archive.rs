@@ -6,7 +6,7 @@ use super::{Fetch, Status};
 use crate::memo::archive::Archive;
 use breakeven_base::Cycle;
 
-const STATUSES: [Status; 7] = [
+const STATUSES: [Status; 9] = [
     Status::Running,
     Status::Squashing,
     Status::Translating,
@@ -14,6 +14,8 @@ const STATUSES: [Status; 7] = [
     Status::WaitCache,
     Status::Complete,
     Status::Stopped,
+    Status::Target,
+    Status::Serializing,
 ];
 
 impl Fetch {
@@ -25,6 +27,7 @@ impl Fetch {
             at,
             redirected,
             correction,
+            serializing,
             stalled,
             loops,
             first_decoder,
@@ -41,7 +44,7 @@ impl Fetch {
         a.u64(&mut paddr.0);
         a.flag(valid);
         a.flag(second_half);
-        if matches!(*status, Status::Translating | Status::Retry | Status::WaitCache) {
+        if matches!(*status, Status::Translating | Status::Retry | Status::WaitCache | Status::Target) {
             a.cycle(at);
         } else {
             a.empty(at, Cycle::MAX);
@@ -57,6 +60,7 @@ impl Fetch {
         if correction.is_some() || *status == Status::Squashing {
             a.cycle_then(redirected);
         }
+        a.seq_in_flight(serializing);
         a.flag(stalled);
         let LoopBuffer { start, end, on } = loops;
         a.u64(start);

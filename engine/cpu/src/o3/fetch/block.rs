@@ -73,6 +73,7 @@ impl Fetch {
                 self.status = Status::Complete;
             }
             Status::Translating | Status::Retry => self.access_block(io, cx, when),
+            Status::Target => self.status = Status::Running,
             _ => {}
         }
     }

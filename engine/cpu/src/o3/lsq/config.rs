@@ -35,8 +35,6 @@ pub struct LsqConfig {
     /// A fence of both loads and stores (`mfence`, `fence rw,rw`) completes this many cycles after its dispatch at the
     /// earliest. Its own work so overlaps with what it waits for: of a short body between two fences, that much is hidden.
     pub fenceLatency: u32,
-    /// ... and this many after the last older load has left the load queue, committed,
-    pub fenceAfterLoads: u32,
     /// ... and this many after the last older store has been written to the cache.
     pub fenceAfterStores: u32,
 }
@@ -52,7 +50,6 @@ impl Default for LsqConfig {
             aliasCheckBits: 0,
             aliasPenalty: 0,
             fenceLatency: 0,
-            fenceAfterLoads: 0,
             fenceAfterStores: 0,
         }
     }
@@ -70,7 +67,6 @@ impl LsqConfig {
             ("aliasCheckBits", self.aliasCheckBits, 0, 32),
             ("aliasPenalty", self.aliasPenalty, 0, 10_000),
             ("fenceLatency", self.fenceLatency, 0, 10_000),
-            ("fenceAfterLoads", self.fenceAfterLoads, 0, 10_000),
             ("fenceAfterStores", self.fenceAfterStores, 0, 10_000),
         ] {
             if !(low..=high).contains(&value) {

@@ -127,8 +127,7 @@ impl Loads {
 
     /// Whether any load has left.
     #[inline]
-    pub fn commit(&mut self, seq: Seq) -> bool {
-        let head = self.head;
+    pub fn commit(&mut self, seq: Seq) {
         while self.head < self.tail {
             let slot = self.slot(self.head);
             if self.entries[slot].seq > seq {
@@ -137,7 +136,6 @@ impl Loads {
             self.clear_range(slot);
             self.head += 1;
         }
-        self.head != head
     }
 
     /// The youngest leaves if it is younger than `last`.

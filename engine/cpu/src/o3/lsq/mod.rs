@@ -324,12 +324,8 @@ impl Lsq {
     /// Everything up to and including `seq` has committed: those loads leave, those stores may be written.
     /// Called at most once a cycle, `commitToIEWDelay` after commit, after `tick`.
     #[inline]
-    pub fn commit(&mut self, seq: Seq, now: Cycle) {
-        let left = self.loads.commit(seq);
-        let after = self.rules.cfg.fenceAfterLoads;
-        if after > 0 && left {
-            self.fence_after = self.fence_after.max(now + u64::from(after));
-        }
+    pub fn commit(&mut self, seq: Seq) {
+        self.loads.commit(seq);
         self.stores.commit(seq);
     }
 

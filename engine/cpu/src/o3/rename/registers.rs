@@ -6,16 +6,20 @@ use crate::o3::config::O3Config;
 use crate::o3::inst::{InstRing, Note};
 use crate::o3::seq::{Producer, Seq};
 
-/// Integer, floating point and SIMD.
-pub const REG_CLASSES: usize = 2;
-/// Architectural registers from this number on are floating-point or SIMD registers; both front ends lay them out so.
-const FIRST_FLOAT: usize = 32;
+/// Integer, floating point and SIMD, condition codes.
+pub const REG_CLASSES: usize = 3;
 /// Of each class, an architectural register has one physical register for good.
-const ARCHITECTURAL: u32 = 32;
+const ARCHITECTURAL: [u32; REG_CLASSES] = [32, 32, 5];
 
 #[inline]
 fn class_of(reg: Reg) -> usize {
-    usize::from(reg.index() >= FIRST_FLOAT)
+    usize::from(reg.index() >= Reg::FLOAT) + usize::from(reg.index() >= Reg::FLAGS)
+}
+
+/// Whether a result in this register takes a physical register.
+#[inline]
+fn is_counted(reg: Reg) -> bool {
+    reg.is_some() && reg.index() < Reg::UNCOUNTED
 }
 
 /// Counts the registers that a micro-op, when it commits, frees of each class.
@@ -25,7 +29,7 @@ pub fn count_registers(ring: &InstRing, seq: Seq, counts: &mut [u16; REG_CLASSES
         return;
     }
     for dst in ring.uop(seq).dst {
-        if dst.is_some() {
+        if is_counted(dst) {
             counts[class_of(dst)] += 1;
         }
     }
@@ -42,9 +46,10 @@ pub struct Registers {
 
 impl Registers {
     pub fn new(cfg: &O3Config) -> Self {
+        let sizes = [cfg.numPhysIntRegs, cfg.numPhysFloatRegs, cfg.numPhysCCRegs];
         Registers {
             map: [Producer::NONE; 1 << u8::BITS],
-            free: [cfg.numPhysIntRegs, cfg.numPhysFloatRegs].map(|n| n - ARCHITECTURAL),
+            free: std::array::from_fn(|class| sizes[class] - ARCHITECTURAL[class]),
             freeing: [0; REG_CLASSES],
         }
     }
@@ -89,7 +94,7 @@ impl Registers {
             if dst.is_some() {
                 s.replaced[i] = self.map[dst.index()];
                 self.map[dst.index()] = if eliminated { s.sources[0] } else { Producer::new(seq, i) };
-                self.free[class_of(dst)] -= u32::from(!eliminated);
+                self.free[class_of(dst)] -= u32::from(!eliminated && is_counted(dst));
                 results += 1;
             }
         }
@@ -105,7 +110,7 @@ impl Registers {
             let dst = s.uop.dst[i];
             if dst.is_some() {
                 self.map[dst.index()] = s.replaced[i];
-                self.freeing[class_of(dst)] += u32::from(!eliminated);
+                self.freeing[class_of(dst)] += u32::from(!eliminated && is_counted(dst));
                 results += 1;
             }
         }

@@ -28,6 +28,7 @@ fn odd_machines() -> Vec<O3Config> {
         O3Config { fetchToDecodeDelay: 11, fetchQueueSize: 64, decodeToRenameDelay: 4, ..base() },
         O3Config { fetchToDecodeDelay: 11, loopBufferSize: 8, fetchQueueSize: 1, decodeWidth: 3, ..base() },
         O3Config { loopBufferSize: 64, microFusion: true, macroFusion: true, numROBEntries: 12, ..base() },
+        O3Config { callReturnDelay: 2, serializingStopsFetch: true, ..base() },
         O3Config { quirks: Gem5Quirks::ALL, cacheLoadPorts: 1, ..base() },
         O3Config {
             quirks: Gem5Quirks::ALL,
@@ -38,7 +39,6 @@ fn odd_machines() -> Vec<O3Config> {
                 aliasCheckBits: 5,
                 aliasPenalty: 3,
                 fenceLatency: 17,
-                fenceAfterLoads: 5,
                 fenceAfterStores: 9,
                 ..Default::default()
             },

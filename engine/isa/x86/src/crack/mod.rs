@@ -19,7 +19,7 @@ use iced_x86::{FlowControl, Instruction, Mnemonic};
 use crate::config::{mnemonic_named, CrackConfig};
 use crate::flags::FlagGroups;
 use crate::inst::{Inst, InstFlags, Kind, Steps, UopSummary, RAX};
-use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
+use crate::regs::{self, gpr, is_vector, C, FUSED, FUSED_HALF, FUSED_VECTOR, O, T0, T1, T2, V0, V1, Z};
 
 use facts::Facts;
 pub(crate) use flag_renamer::FlagRenamer;
@@ -210,6 +210,24 @@ impl Cracker {
         }
     }
 
+    /// The register by which one of two micro-ops that may be fused hands its result to the other; `apart` if they are not.
+    fn handed_on(&self, vector: bool, apart: Reg) -> Reg {
+        match (self.config.micro_fusion, vector) {
+            (false, _) => apart,
+            (true, false) => FUSED,
+            (true, true) => FUSED_VECTOR,
+        }
+    }
+
+    /// The register of half of a vector.
+    fn half(&self) -> Reg {
+        if self.config.micro_fusion {
+            FUSED_HALF
+        } else {
+            V1
+        }
+    }
+
     /// Memory micro-ops for an access of `size` bytes.
     fn pieces(&self, size: u8) -> usize {
         usize::from(size.div_ceil(self.config.max_access)).clamp(1, 4)
@@ -222,12 +240,13 @@ impl Cracker {
     }
 
     fn load(&self, u: &mut Uops, address: [Reg; 2], dst: Reg, size: u8, extra: UopFlags) {
-        let class = if dst.0 >= regs::VEC { OpClass::FloatMemRead } else { OpClass::MemRead };
-        let float = if dst.0 >= regs::VEC { F::FLOAT } else { F::empty() };
+        let vector = is_vector(dst);
+        let class = if vector { OpClass::FloatMemRead } else { OpClass::MemRead };
+        let float = if vector { F::FLOAT } else { F::empty() };
         let pieces = self.pieces(size);
         if size == 64 && pieces == 2 {
             // Two halves in one slot; neither waits for the other.
-            u.push(uop(class, [address[0], address[1], Reg::NONE], [V1, Reg::NONE], F::LOAD | float | extra));
+            u.push(uop(class, [address[0], address[1], Reg::NONE], [self.half(), Reg::NONE], F::LOAD | float | extra));
             let flags = F::LOAD | float | extra | self.fused();
             u.push(uop(class, [address[0], address[1], Reg::NONE], [dst, Reg::NONE], flags));
             return;
@@ -240,14 +259,14 @@ impl Cracker {
     }
 
     fn store(&self, u: &mut Uops, address: [Reg; 2], data: Reg, size: u8, extra: UopFlags) {
-        let vector = data.0 >= regs::VEC;
+        let vector = is_vector(data);
         let class = if vector { OpClass::FloatMemWrite } else { OpClass::MemWrite };
         let float = if vector { F::FLOAT } else { F::empty() };
         let mut data = data;
         for _ in 0..self.store_pieces(size) {
             let mut fused = F::empty();
             if self.config.split_stores && data.is_some() {
-                let t = if vector { V1 } else { T1 };
+                let t = self.handed_on(vector, if vector { V1 } else { T1 });
                 u.push(uop(OpClass::No_OpClass, [data, Reg::NONE, Reg::NONE], [t, Reg::NONE], float));
                 data = t;
                 fused = self.fused();
@@ -267,7 +286,7 @@ impl Cracker {
     /// The operation's own micro-ops.
     fn operate(&self, i: &Inst, f: &Facts, src: &[Reg], dst: &[Reg], extra: UopFlags, u: &mut Uops) {
         let class = self.class.iter().find(|c| c.0 == i.op).map_or_else(|| class_of(i), |c| c.1);
-        let float = if dst.iter().chain(src).any(|r| r.0 >= regs::VEC) { F::FLOAT } else { F::empty() };
+        let float = if dst.iter().chain(src).any(|r| is_vector(*r)) { F::FLOAT } else { F::empty() };
         let mut all: Vec<Reg> = src.to_vec();
         all.extend(flag_names(f.flags_read));
         let three = |list: &[Reg]| [0, 1, 2].map(|n| list.get(n).copied().unwrap_or(Reg::NONE));
@@ -292,7 +311,7 @@ impl Cracker {
         }
         // The other half of a vector that is wider than the unit; it shares the slot.
         if i.evex.length > self.config.max_operation {
-            u.push(Uop { latency, ..uop(class, three(&all), [V1, Reg::NONE], float | flags) });
+            u.push(Uop { latency, ..uop(class, three(&all), [self.half(), Reg::NONE], float | flags) });
             flags |= self.fused();
         }
         let first = dst.first().copied().unwrap_or(Reg::NONE);
@@ -340,8 +359,9 @@ impl Cracker {
         }
         let mut src = Vec::new();
         if f.loads {
-            self.load(u, f.address, temp, i.msize, atomic | nt);
-            src.push(temp);
+            let loaded = self.handed_on(vector, temp);
+            self.load(u, f.address, loaded, i.msize, atomic | nt);
+            src.push(loaded);
         }
         let idiom = self.config.zero_idioms && zero_idiom(i);
         let eliminated = self.eliminated(i, f, idiom);

@@ -62,9 +62,10 @@ impl Cracker {
         let rsp = gpr(RSP as u8);
         let top = [if self.config.stack_engine { Reg::NONE } else { rsp }, Reg::NONE];
         let mut target = f.src.iter().copied().find(|r| *r != rsp).unwrap_or(Reg::NONE);
+        let loaded = self.handed_on(false, T0);
         if f.loads {
-            self.load(u, f.address, T0, 8, F::empty());
-            target = T0;
+            self.load(u, f.address, loaded, 8, F::empty());
+            target = loaded;
         }
         let mut branch = uop(OpClass::IntAlu, [target, Reg::NONE, Reg::NONE], [Reg::NONE; 2], F::BRANCH);
         match i.op {
@@ -73,9 +74,9 @@ impl Cracker {
                 self.store(u, top, Reg::NONE, 8, F::empty());
             }
             Ret => {
-                self.load(u, top, T0, 8, F::empty());
+                self.load(u, top, loaded, 8, F::empty());
                 self.move_rsp(u);
-                branch.src[0] = T0;
+                branch.src[0] = loaded;
             }
             Loop | Loope | Loopne => {
                 let rcx = gpr(1);

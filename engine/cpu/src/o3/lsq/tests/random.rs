@@ -82,7 +82,7 @@ proptest! {
             }
             if commit > committed {
                 committed = commit;
-                rig.lsq.commit(Seq(committed), breakeven_base::Cycle(rig.cycle));
+                rig.lsq.commit(Seq(committed));
             }
             if let Some(place) = c.squash.filter(|_| seq > committed) {
                 seq = committed + (seq - committed) * u64::from(place) / 256;
@@ -96,7 +96,7 @@ proptest! {
             rig.step();
             while committed < seq && rig.done[committed as usize + 1] != 0 {
                 committed += 1;
-                rig.lsq.commit(Seq(committed), breakeven_base::Cycle(rig.cycle));
+                rig.lsq.commit(Seq(committed));
             }
         }
         prop_assert_eq!(committed, seq, "{}", rig.lsq.describe());

@@ -246,7 +246,7 @@ impl Rig {
         }
         self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at.0, seq)));
         for seq in Self::due(&mut self.commits, now) {
-            self.lsq.commit(seq, Cycle(now));
+            self.lsq.commit(seq);
         }
         self.written.extend(self.lsq.take_store_log().into_iter().map(|(seq, at)| (seq.0, at.0)));
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::common::{assemble, Machine, CODE};
 use breakeven_base::{OpClass, Reg, Uop, UopFlags};
-use breakeven_x86::regs::{gpr, C, O, T0, T2, Z};
+use breakeven_x86::regs::{gpr, C, FUSED, O, T0, T2, Z};
 use breakeven_x86::{CrackConfig, FlagMerge, X86Config};
 use iced_x86::code_asm::*;
 use iced_x86::IcedError;
@@ -41,8 +41,8 @@ fn the_carry_chain_does_not_wait_for_dec() {
     let s = steps(CrackConfig::default(), 4, program);
     assert_eq!(s[0][0].dst, [gpr(0), C]);
     assert_eq!((s[1][0].dst, sources(&s[1][0])), ([gpr(1), Z], vec![gpr(1)]));
-    assert_eq!((s[2].len(), s[2][0].class, s[2][0].dst[0]), (2, OpClass::MemRead, T0));
-    assert_eq!(sources(&s[2][1]), [T0, gpr(0), C]);
+    assert_eq!((s[2].len(), s[2][0].class, s[2][0].dst[0]), (2, OpClass::MemRead, FUSED));
+    assert_eq!(sources(&s[2][1]), [FUSED, gpr(0), C]);
     assert!(s[2][1].flags.any(UopFlags::MICRO_FUSED) && !s[2][0].flags.any(UopFlags::MICRO_FUSED));
     assert_eq!(sources(&s[3][0]), [C], "adc wrote all flags last");
     // The same where partial writes are merged, or stall.
@@ -172,7 +172,7 @@ fn early_sum() -> CrackConfig {
 fn what_does_not_wait_for_the_carry_is_added_before() {
     let s = steps(early_sum(), 1, |a| a.adc(rax, qword_ptr(rsi)));
     let [load, early, last] = &s[0][..] else { panic!("{s:?}") };
-    assert_eq!((load.dst[0], sources(early), early.dst[0], early.latency), (T0, vec![T0, gpr(0)], T2, 1));
+    assert_eq!((load.dst[0], sources(early), early.dst[0], early.latency), (FUSED, vec![FUSED, gpr(0)], T2, 1));
     assert_eq!((sources(last), last.dst, last.latency), (vec![T2, C], [gpr(0), C], 1));
     // Two travel as one, the third by itself.
     assert!(early.flags.any(UopFlags::MICRO_FUSED) && !last.flags.any(UopFlags::MICRO_FUSED));
