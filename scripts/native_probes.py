@@ -135,7 +135,7 @@ def bodies() -> dict[str, str]:
         apart = f"lea rdi, [rsi+{distance:#x}]"
         found[f"copy of 16 KiB, {distance:#x} apart"] = f"{apart}\n{copy}"
         found[f"`rep movsb` of 16 KiB, {distance:#x} apart"] = f"{apart}\nmov ecx, 16384\nrep movsb"
-    return found | queues() | ways()
+    return found | queues() | ways() | front_end()
 
 
 def queues() -> dict[str, str]:
@@ -182,6 +182,30 @@ def ways() -> dict[str, str]:
     return found
 
 
+def front_end() -> dict[str, str]:
+    """What is fetched behind a fence, calls beside jumps, and how many operations wait at once.
+
+    Independent additions take the time of their fetch and decoding; behind a jump they come out of the cache of decoded
+    operations where there is one. Of chains one behind the other, each begins while those before it still wait: the
+    more operations wait at once, the more chains overlap.
+    """
+    additions = "\n".join(f"add r{8 + i % 4}, rdi" for i in range(96))
+    ahead, first, second, over, callee = itertools.islice(_labels, 5)
+    jumps = f"jmp {first}f\n.balign 16\n{first}:\njmp {second}f\n.balign 16\n{second}:"
+    called = f"jmp {over}f\n.balign 64\n{callee}: ret\n{over}:"
+    found = {
+        "96 independent additions": additions,
+        "the same behind a jump": f"jmp {ahead}f\n.balign 64\n{ahead}:\n{additions}",
+        "64 iterations of two jumps": turns(jumps, 64),
+        "64 iterations of a call and its return": f"{called}\n{turns(f'call {callee}b', 64)}",
+    }
+    for what, operand in (("registers", "rdi"), ("memory", "[rsi]")):
+        for length in (64, 128):
+            chain = "\n".join(["mov rax, rdi", *[f"add rax, {operand}"] * length])
+            found[f"16 chains of {length} additions from {what}"] = "\n".join([chain] * 16)
+    return found
+
+
 def turns(text: str, count: int) -> str:
     """`text` in a loop; r9 counts."""
     label = next(_labels)
@@ -215,7 +239,9 @@ def on_preset(preset: str, texts: Sequence[str]) -> list[float]:
 
     def cycles(text: str) -> float:
         point = f"mov rdi, {DESTINATION}\nmov rsi, {SOURCE}\n{START}\n{text}\n{STOP}"
-        return measure(description, f"mov r15d, {TURNS}\n9: {BEGIN}\n{point}\n{END}\ndec r15d\njnz 9b\n{EXIT}")[-1]
+        return measure(
+            description, f"mov rsp, {SOURCE}\nmov r15d, {TURNS}\n9: {BEGIN}\n{point}\n{END}\ndec r15d\njnz 9b\n{EXIT}"
+        )[-1]
 
     empty = cycles("")
     return [cycles(text) - empty for text in texts]

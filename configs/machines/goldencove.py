@@ -43,7 +43,7 @@ class GoldenCoveCPU(X86O3CPU):
     issueWidth = wbWidth = calibrated(12, "goldencove/port_map", "twelve ports")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=512)
     squashWidth = assumed(128, "recovery does not walk")
-    numIQEntries = row(scheduler_size=97)
+    numIQEntries = calibrated(186, "goldencove/scheduler_size", "the three together")
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=280, vec_prf=332)
     LQEntries, SQEntries = row(load_queue=192, store_queue=114)
     cacheLoadPorts, cacheStorePorts = row(tput_load=3, tput_store=2)

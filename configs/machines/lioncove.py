@@ -42,7 +42,7 @@ class LionCoveCPU(goldencove.GoldenCoveCPU):
     decodeWidth = renameWidth = dispatchWidth = row(rename_width=8)
     issueWidth = wbWidth = calibrated(16, "lioncove/port_map", "eighteen; the model has at most 16")
     commitWidth, numROBEntries = row(retire_width=12, rob_size=576)
-    numIQEntries = calibrated(110, "lioncove/scheduler_size", "the integer one")
+    numIQEntries = calibrated(410, "lioncove/scheduler_size", "all together")
     LQEntries, SQEntries = assumed((192, 114), "as Golden Cove")
     cacheStorePorts = row(tput_store=2)
     fuPool = pool(

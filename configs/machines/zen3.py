@@ -52,7 +52,7 @@ class Zen3CPU(X86O3CPU):
     issueWidth = wbWidth = calibrated(11, "zen3/port_map", "eleven pipes")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=256)
     squashWidth = assumed(64, "recovery does not walk")
-    numIQEntries = calibrated(72, "zen3/scheduler_window", "three of four queues of 24 take loads")
+    numIQEntries = calibrated(160, "zen3/scheduler_size", "all together")
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=192, vec_prf=160)
     numPhysCCRegs = calibrated(127, "zen3/flags_prf", "with five that always stay")
     LQEntries = calibrated(116, "zen3/load_queue", "waiting and executing ones")

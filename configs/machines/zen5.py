@@ -30,7 +30,7 @@ class Zen5CPU(zen4.Zen4CPU):
     fetchToDecodeDelay = calibrated(9, "zen5/branch_mispredict", "the stages that a new path goes through")
     issueWidth = wbWidth = calibrated(16, "zen5/port_map", "six, four and six pipes")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=448)
-    numIQEntries = calibrated(136, "zen5/scheduler_size", "without the vectors'")
+    numIQEntries = calibrated(250, "zen5/scheduler_size", "all together")
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=240, vec_prf=384)
     LQEntries, SQEntries = row(load_queue=128, store_queue=104)
     cacheLoadPorts, cacheStorePorts = row(tput_load=4, tput_store=2)
