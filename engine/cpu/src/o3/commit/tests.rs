@@ -65,7 +65,7 @@ fn micro_ops_retire_in_order_up_to_the_width_and_free_what_they_replaced() {
     }
     assert_eq!(rig.tick_with(|w| w.commit.arrived = 3), 2);
     let sent = rig.unit.sent(1);
-    assert_eq!((sent.fetch.committed, sent.iew.committed, sent.rename.free_regs), (Seq(2), Seq(2), [2, 0, 0]));
+    assert_eq!((sent.fetch.committed, sent.iew.committed, sent.rename.free_regs), (Seq(2), Seq(2), [2, 0, 0, 0]));
     assert_eq!(sent.rename.free_rob, Some((191, false)));
     assert_eq!(rig.tick(), 1);
     assert_eq!(rig.unit.sent(1).rename.free_rob, Some((192, true)));

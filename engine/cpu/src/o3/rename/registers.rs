@@ -6,20 +6,29 @@ use crate::o3::config::O3Config;
 use crate::o3::inst::{InstRing, Note};
 use crate::o3::seq::{Producer, Seq};
 
-/// Integer, floating point and SIMD, condition codes.
-pub const REG_CLASSES: usize = 3;
+/// Integer; floating point and SIMD; condition codes; what takes no physical register, of which there are always enough.
+pub const REG_CLASSES: usize = 4;
 /// Of each class, an architectural register has one physical register for good.
-const ARCHITECTURAL: [u32; REG_CLASSES] = [32, 32, 5];
+const ARCHITECTURAL: [u32; REG_CLASSES] = [32, 32, 5, 0];
+/// The class of each register.
+const CLASSES: [u8; 1 << u8::BITS] = {
+    let mut classes = [0; 1 << u8::BITS];
+    let mut i = 0;
+    while i < classes.len() {
+        classes[i] = match i {
+            Reg::UNCOUNTED.. => 3,
+            Reg::FLAGS.. => 2,
+            Reg::FLOAT.. => 1,
+            _ => 0,
+        };
+        i += 1;
+    }
+    classes
+};
 
 #[inline]
 fn class_of(reg: Reg) -> usize {
-    usize::from(reg.index() >= Reg::FLOAT) + usize::from(reg.index() >= Reg::FLAGS)
-}
-
-/// Whether a result in this register takes a physical register.
-#[inline]
-fn is_counted(reg: Reg) -> bool {
-    reg.is_some() && reg.index() < Reg::UNCOUNTED
+    usize::from(CLASSES[reg.index()]) % REG_CLASSES
 }
 
 /// Counts the registers that a micro-op, when it commits, frees of each class.
@@ -29,7 +38,7 @@ pub fn count_registers(ring: &InstRing, seq: Seq, counts: &mut [u16; REG_CLASSES
         return;
     }
     for dst in ring.uop(seq).dst {
-        if is_counted(dst) {
+        if dst.is_some() {
             counts[class_of(dst)] += 1;
         }
     }
@@ -46,7 +55,7 @@ pub struct Registers {
 
 impl Registers {
     pub fn new(cfg: &O3Config) -> Self {
-        let sizes = [cfg.numPhysIntRegs, cfg.numPhysFloatRegs, cfg.numPhysCCRegs];
+        let sizes = [cfg.numPhysIntRegs, cfg.numPhysFloatRegs, cfg.numPhysCCRegs, u32::MAX / 2];
         Registers {
             map: [Producer::NONE; 1 << u8::BITS],
             free: std::array::from_fn(|class| sizes[class] - ARCHITECTURAL[class]),
@@ -94,7 +103,7 @@ impl Registers {
             if dst.is_some() {
                 s.replaced[i] = self.map[dst.index()];
                 self.map[dst.index()] = if eliminated { s.sources[0] } else { Producer::new(seq, i) };
-                self.free[class_of(dst)] -= u32::from(!eliminated && is_counted(dst));
+                self.free[class_of(dst)] -= u32::from(!eliminated);
                 results += 1;
             }
         }
@@ -110,7 +119,7 @@ impl Registers {
             let dst = s.uop.dst[i];
             if dst.is_some() {
                 self.map[dst.index()] = s.replaced[i];
-                self.freeing[class_of(dst)] += u32::from(!eliminated && is_counted(dst));
+                self.freeing[class_of(dst)] += u32::from(!eliminated);
                 results += 1;
             }
         }
