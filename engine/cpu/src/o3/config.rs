@@ -231,7 +231,7 @@ impl O3Config {
 
     /// Name, value, least and greatest of the plain numbers.
     #[rustfmt::skip] // a table
-    fn ranges(&self) -> [(&'static str, u32, u32, u32); 34] {
+    fn ranges(&self) -> [(&'static str, u32, u32, u32); 35] {
         [
             ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
             ("commitToFetchDelay", self.commitToFetchDelay, 1, MAX_DELAY),
@@ -262,6 +262,7 @@ impl O3Config {
             ("numPhysIntRegs", self.numPhysIntRegs, 40, MAX_REGS),
             ("numPhysFloatRegs", self.numPhysFloatRegs, 40, MAX_REGS),
             ("numPhysCCRegs", self.numPhysCCRegs, 40, MAX_REGS),
+            ("callReturnDelay", self.callReturnDelay, 0, 10_000),
             ("LQEntries", self.LQEntries, 1, MAX_QUEUE),
             ("SQEntries", self.SQEntries, 1, MAX_QUEUE),
             ("cacheLoadPorts", self.cacheLoadPorts, 1, 200),
@@ -339,11 +340,17 @@ mod tests {
 
     #[test]
     fn every_fault_is_reported_with_its_name() {
-        let mut c = O3Config { issueWidth: 0, numROBEntries: 1 << 20, fetchBufferSize: 12, ..O3Config::default() };
+        let mut c = O3Config {
+            issueWidth: 0,
+            numROBEntries: 1 << 20,
+            fetchBufferSize: 12,
+            callReturnDelay: 1 << 20,
+            ..O3Config::default()
+        };
         c.fuPool.remove(6);
         let errors = c.check(64).expect_err("nothing of this can be built");
         let text = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        for name in ["issueWidth", "numROBEntries", "fetchBufferSize", "MemRead"] {
+        for name in ["issueWidth", "numROBEntries", "fetchBufferSize", "callReturnDelay", "MemRead"] {
             assert!(text.contains(name), "{name} is missing in:\n{text}");
         }
     }

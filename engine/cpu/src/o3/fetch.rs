@@ -67,7 +67,7 @@ pub struct Fetch {
     /// Where the next instruction is.
     pc: u64,
     buffer: Buffer,
-    /// End of the translation, of the wait for the cache, or of the access.
+    /// End of the translation, of the wait for the cache or a target, or of the access.
     at: Cycle,
     /// The cycle in which fetch was last redirected: it goes on in the next.
     redirected: Cycle,
