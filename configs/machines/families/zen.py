@@ -141,7 +141,7 @@ def zen_core(board, movs, stos, block=BLOCK, startups=BYTES, one_by_one=ONE_BY_O
     cpu = board.cpu
     x86.hardware(board, microcode(movs, stos, block, startups, one_by_one))
     x86.memory_order(board, "zen3")
-    cpu.callReturnDelay = calibrated(1, "zen3/call_return", "two cycles each")
+    cpu.callReturnDelay = calibrated(1, "zen3/call_return", "one more for each of the pair")
     cpu.forwardLatency = calibrated(5, "zen3/stlf_latency", "with the store's and the load's own cycles, 7 to 8")
     cpu.forwardFailPenalty = calibrated(10, "zen3/stlf_fail_penalty", "with the store's way to the cache, 14")
     cpu.misaligned.line_cross_load = calibrated(4, "zen3/split_load_cost", "a vector's 11 less its 7")
