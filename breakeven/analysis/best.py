@@ -32,15 +32,17 @@ class Cell:
     """Who is fastest at one size."""
 
     size: int
-    #: those within 1 % of the fastest, the fastest first
+    #: those within 1 % of the fastest, the fastest first; none: every point failed
     fastest: tuple[str, ...]
     #: the time of the next one over that of the fastest; 1: a tie
     lead: float
     #: cycles per call of the fastest
-    cycles: float
+    cycles: float | None
 
     def text(self, whole: bool) -> str:
         """For a table. Not `whole`: of a tie of more than two the first and how many, as a screen is narrow."""
+        if not self.fastest:
+            return "-"
         if len(self.fastest) == 1:
             return self.fastest[0] + ("" if isinf(self.lead) else f" {self.lead:.2f}x")
         others = len(self.fastest) - 1
@@ -169,14 +171,15 @@ def _lacking(spec: SweepSpec, table: pd.DataFrame) -> list[str]:
 
 def _rows(spec: SweepSpec, table: pd.DataFrame) -> list[Row]:
     machine = spec.machines[0]
-    good = table[table["ok"]].assign(cycles=lambda rows: rows["cycles_median"] / rows["calls"])
+    table = table.assign(cycles=lambda rows: rows["cycles_median"] / rows["calls"])
     isa, found = isa_of_machine(machine), []
-    for (src, dst), group in good.groupby(["src_offset", "dst_offset"], sort=True):
+    for (src, dst), group in table.groupby(["src_offset", "dst_offset"], sort=True):
         cells = []
         for size, points in group.groupby("size", sort=True):
-            times = dict(sorted(zip(points["routine"], map(float, points["cycles"]), strict=True), key=lambda p: p[1]))
-            names, lead = leaders_of(times, TIE)
-            cells.append(Cell(int(size), names, lead, min(times.values())))
+            good = points[points["ok"]]
+            times = dict(sorted(zip(good["routine"], map(float, good["cycles"]), strict=True), key=lambda p: p[1]))
+            names, lead = leaders_of(times, TIE) if times else ((), 1.0)
+            cells.append(Cell(int(size), names, lead, min(times.values(), default=None)))
         found.append(Row(str(machine), isa, int(src), int(dst), len(spec.routines), tuple(cells)))
     return found
 

@@ -16,6 +16,7 @@ from breakeven.sweeps.request import (
     Numbers,
     Settings,
     Swept,
+    check_kind,
     engine_names,
     machine_spec,
     on_engine,
@@ -194,6 +195,7 @@ def best(
     from breakeven.analysis.best import seconds_of
     from breakeven.machine.presets import machine_names
 
+    check_kind(kind)
     names = machine_names([machines] if isinstance(machines, str) else machines)
     specs = [
         sweep_spec(

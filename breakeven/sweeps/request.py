@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from breakeven import points as pt
-from breakeven.errors import UserError, printable
+from breakeven.errors import UserError, near, printable
 from breakeven.machine.host import host_fit, host_words
 from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
@@ -238,6 +238,13 @@ _KINDS = {
     "set": ("set",),
     "move": ("move",),
 }
+
+
+def check_kind(kind: str) -> None:
+    """Refuses what names no kind of routine."""
+    kinds = _KINDS.keys() - {"all"}
+    if kind not in kinds:
+        raise UserError(f"there is no kind {kind!r} of routine{near(kind, kinds, all_of='there are')}")
 
 
 def named_routines(

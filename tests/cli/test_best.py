@@ -9,6 +9,7 @@ import pytest
 
 import breakeven
 from breakeven.analysis.best import best, best_document, seconds_of
+from breakeven.errors import UserError
 from breakeven.machine.presets import MachineError, machine_names
 from breakeven.output.console import Table, fitted
 from breakeven.points.machine_spec import MachineSpec
@@ -49,6 +50,20 @@ def test_a_tie_of_many_is_short_on_the_screen_and_whole_elsewhere(fake) -> None:
 def test_a_wrong_output_wins_nothing_and_is_told(fake) -> None:
     found = best("copy", [SPEC], fake(times, wrong={("slow", 8)}))
     assert found.rows[0].cells[0].fastest == ("fast",) and len(found.failures) == 2
+
+
+def test_where_every_output_is_wrong_the_cell_is_empty_and_the_others_keep_their_sizes(fake) -> None:
+    found = best("copy", [SPEC], fake(times, wrong={(name, 8) for name in SPEC.routines}))
+    ((_, heads, rows),) = found.tables()
+    assert heads[2:] == ["8 B", "64 B", "512 B"] and rows[0][2:] == ("-", "fast = slow", "fast 1.58x")
+    assert json.loads(json.dumps(found.as_dict()))["rows"][0]["cells"][0]["fastest"] == []
+
+
+def test_what_is_no_kind_is_told_the_kinds() -> None:
+    with pytest.raises(UserError, match="there is no kind 'copi' of routine; did you mean 'copy'"):
+        breakeven.best("copi")
+    with pytest.raises(UserError, match="there is no kind 'all' of routine"):
+        breakeven.best("all")
 
 
 def test_machines_are_named_with_commas_or_all_together() -> None:
