@@ -1,0 +1,54 @@
+"""`native`: what it hands to the harness of measurements that scatter, with scripted ones in place of the counter's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+WORKLOADS = Path(__file__).resolve().parents[2] / "workloads"
+#: a call takes 100 ticks, read by a counter of steps of 26 from a random moment of such a step
+FAKE = r"""
+#include "native.c"
+u64 __real_arch_measure(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved) {
+    static u32 state = 12345;
+    (void)jobs, (void)calls, (void)interleaved;
+    state = state * 1664525 + 1013904223;
+    u64 begin = (state >> 16) % 26;
+    sample->cycles = (begin + 100) / 26 * 26;
+    return 0;
+}
+void arch_empty(void) {}
+static void elsewhere(void) {}
+int main(void) {
+    counter.step = 26;
+    void *calls[] = {(void *)arch_empty, (void *)elsewhere};
+    for (int which = 0; which < 2; which++) {
+        u64 least = UINT64_MAX;
+        for (int i = 0; i < OVERHEAD_MOST; i++) {
+            struct job jobs[2] = {{calls[which], {0}, 0}};
+            struct sample sample;
+            __wrap_arch_measure(jobs, 1, &sample, 0);
+            least = sample.cycles < least ? sample.cycles : least;
+        }
+        printf("%f\n", (double)least / PARTS);
+    }
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
+def test_the_cheapest_empty_call_is_no_lucky_one(tmp_path):
+    """What is subtracted from all measurements was the least of a few means, which is too small by what they scatter."""
+    source, program = tmp_path / "fake.c", tmp_path / "fake"
+    source.write_text(FAKE)
+    flags = ["-w", "-static", "-I", WORKLOADS / "native", "-Wl,--unresolved-symbols=ignore-all"]
+    renamed = (WORKLOADS / "native" / "native.c").read_text().replace("int main(", "int native_main(")
+    (tmp_path / "native.c").write_text(renamed.replace('"../harness/', f'"{WORKLOADS}/harness/'))
+    subprocess.run(["gcc", "-I", tmp_path, *map(str, flags), source, "-o", program], check=True)
+    done = subprocess.run([program], check=True, capture_output=True, text=True)
+    empty, other = map(float, done.stdout.split())
+    assert abs(empty - 100) < 0.3
+    assert other < 99.4
