@@ -183,7 +183,7 @@ def ways() -> dict[str, str]:
 
 
 def front_end() -> dict[str, str]:
-    """What is fetched behind a fence, calls beside jumps, and how many operations wait at once.
+    """What is fetched behind a fence, calls beside jumps, what calls back to back hide, how many operations wait at once.
 
     Independent additions take the time of their fetch and decoding; behind a jump they come out of the cache of decoded
     operations where there is one. Of chains one behind the other, each begins while those before it still wait: the
@@ -199,11 +199,33 @@ def front_end() -> dict[str, str]:
         "64 iterations of two jumps": turns(jumps, 64),
         "64 iterations of a call and its return": f"{called}\n{turns(f'call {callee}b', 64)}",
     }
+    for what, text in (
+        ("nothing", ""), ("16 nops", lines("nop", 16)), ("a taken jump", _jumps(1)), ("4 taken jumps", _jumps(4)),
+        ("16 nops of 8 B, over two lines", lines("nop dword ptr [rax+rax+0x1000]", 16)),
+        *((f"{count} untaken branches", _untaken(count)) for count in (12, 16, 24)),
+    ):  # fmt: skip
+        found[f"64 calls of a function of {what}"] = _calls(text, 64)
     for what, operand in (("registers", "rdi"), ("memory", "[rsi]")):
         for length in (64, 128):
             chain = "\n".join(["mov rax, rdi", *[f"add rax, {operand}"] * length])
             found[f"16 chains of {length} additions from {what}"] = "\n".join([chain] * 16)
     return found
+
+
+def _jumps(count: int) -> str:
+    return "\n".join(f"jmp {n}f\n.balign 16\n{n}:" for n in itertools.islice(_labels, count))
+
+
+def _untaken(count: int) -> str:
+    label = next(_labels)
+    return "\n".join([f"test rdi, rdi\njz {label}f"] * count) + f"\n{label}:"
+
+
+def _calls(text: str, count: int) -> str:
+    """Calls in a row as the harness makes them: by a pointer, arguments copied first."""
+    over, callee = itertools.islice(_labels, 2)
+    function = f"jmp {over}f\n.balign 64\n{callee}:\n{text}\nret\n.balign 64\n{over}:\nlea r10, [rip+{callee}b]\n"
+    return function + turns("mov rdi, rdi\nmov rsi, rsi\nmov rdx, rcx\nmov rcx, r8\ncall r10", count)
 
 
 def turns(text: str, count: int) -> str:

@@ -24,12 +24,12 @@ _CORE = {
         "width", "fetch1LineWidth", "fetch1FetchLimit", "decodeInputWidth", "executeInputWidth", "executeIssueLimit",
         "executeCommitLimit", "executeMemoryIssueLimit", "executeMemoryCommitLimit", "fetchWidth", "decodeWidth",
         "renameWidth", "dispatchWidth", "issueWidth", "wbWidth", "commitWidth", "squashWidth", "cacheLoadPorts",
-        "cacheStorePorts", "executeLSQMaxStoreBufferStoresPerCycle",
+        "cacheStorePorts", "branchIssueWidth", "executeLSQMaxStoreBufferStoresPerCycle",
     ),
     "queues, registers": (
         "fetch2InputBufferSize", "decodeInputBufferSize", "executeInputBufferSize", "executeMaxAccessesInMemory",
         "executeLSQRequestsQueueSize", "executeLSQTransfersQueueSize", "executeLSQStoreBufferSize", "fetchBufferSize",
-        "fetchQueueSize", "loopBufferSize", "numROBEntries", "numIQEntries", "LQEntries", "SQEntries",
+        "fetchQueueSize", "loopBufferSize", "numFTQEntries", "numROBEntries", "numIQEntries", "LQEntries", "SQEntries",
         "numPhysIntRegs", "numPhysFloatRegs", "SSITSize", "LFSTSize",
     ),
     "cycles": (
@@ -41,7 +41,7 @@ _CORE = {
     "rules": (
         "executeAllowEarlyMemoryIssue", "needsTSO", "tsoStoresInFlight", "storesLeaveOnMiss", "partialForwardPolicy",
         "aliasCheckBits", "LSQDepCheckShift", "microFusion", "macroFusion", "moveElimination", "renameRecovery",
-        "serializingStopsFetch",
+        "decoupledFrontEnd", "serializingStopsFetch",
     ),
 }  # fmt: skip
 _CACHE = (
@@ -71,6 +71,7 @@ _ZERO_MEANS = {
     "granule": "the line",
     "fetch1LineWidth": "the line",
     "loopBufferSize": "none",
+    "branchIssueWidth": "as many as find a unit",
     "aliasCheckBits": "none",
 }
 _SIZES = ("size", "pair_bytes", "buffer_bytes", "partial_bytes", "page_bytes")

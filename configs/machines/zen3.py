@@ -4,7 +4,7 @@ Ports are functional units: four compute, three generate addresses (three loads 
 and one), four vector pipes. The schedulers are one queue of their joint size. REP MOVS is fast unless the destination
 lies 1 to 15 bytes behind the source modulo 4 KiB: then it goes by element. Not modelled: loads that take their store's
 data at renaming (memfile), stores that cross 32 bytes, that stores of different lines take turns, the op cache
-beyond loops (fetch brings 64 bytes a cycle at any time), three-component lea.
+(fetch brings 64 bytes a cycle at any time), three-component lea.
 """
 
 from m5.objects import X86O3CPU
@@ -111,8 +111,7 @@ def ours(board):
     movs, stos = row(rep_movs_bytes_per_cycle=29.5), row(rep_stos_bytes_per_cycle=29.2)
     zen.zen_core(board, movs, stos)
     cpu = board.cpu
-    cpu.loopBufferSize = calibrated(4 * 4096, "zen3/op_cache", "four bytes of code an operation")
-    x86.fences(cpu, calibrated(17, "zen3/mfence", "13 cycles are hidden"))
+    x86.fences(cpu, calibrated(18, "zen3/mfence", "13 cycles are hidden"))
     cpu.serializingStopsFetch = sourced(True, "zen3/serializing_fetch")
     cpu.mmu.dtb.size = row(dtlb_entries=64)
     cpu.mmu.dtb.l2_size = row(stlb_entries=2048)

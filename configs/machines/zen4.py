@@ -57,7 +57,6 @@ def ours(board):
         startups=BYTES,
         one_by_one=calibrated(75, "zen4/rep_movs_by_element", "1024 bytes make 1145"),
     )
-    cpu.loopBufferSize = calibrated(4 * 6912, "zen4/op_cache", "four bytes of code an operation")
     x86.fences(cpu, calibrated(12, "zen4/mfence", "8 cycles are hidden"))
     cpu.isa[0].enable_avx512 = row(avx512=True)
     cpu.isa[0].microcode.max_operation = calibrated(32, "zen4/avx512", "256-bit units")

@@ -66,7 +66,6 @@ def ours(board):
         stos=row(rep_stos_bytes_per_cycle=61.8),
         block=calibrated(64, "zen5/rep_movs_bytes_per_cycle", "a line"),
     )
-    cpu.loopBufferSize = calibrated(4 * 4096, "zen3/op_cache", "four bytes of code an operation")
     cpu.isa[0].enable_avx512 = row(avx512=True)
     cpu.isa[0].microcode.max_access = row(avx512=64)
     cpu.isa[0].microcode.max_store = calibrated(32, "zen5/tput_store", "two halves a cycle")

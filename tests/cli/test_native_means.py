@@ -41,7 +41,7 @@ int main(void) {
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 def test_the_cheapest_empty_call_is_no_lucky_one(tmp_path):
-    """What is subtracted from all measurements was the least of a few means, which is too small by what they scatter."""
+    """What is subtracted from all measurements was the least of a few means: too small by what they scatter."""
     source, program = tmp_path / "fake.c", tmp_path / "fake"
     source.write_text(FAKE)
     flags = ["-w", "-static", "-I", WORKLOADS / "native", "-Wl,--unresolved-symbols=ignore-all"]

@@ -141,6 +141,9 @@ def zen_core(board, movs, stos, block=BLOCK, startups=BYTES, one_by_one=ONE_BY_O
     cpu = board.cpu
     x86.hardware(board, microcode(movs, stos, block, startups, one_by_one))
     x86.memory_order(board, "zen3")
+    cpu.decoupledFrontEnd = sourced(True, "zen3/fetch_targets")
+    cpu.numFTQEntries = assumed(16, "no source; more than the calls of a probe need")
+    cpu.branchIssueWidth = sourced(2, "zen3/branch_units")
     cpu.callReturnDelay = calibrated(1, "zen3/call_return", "one more for each of the pair")
     cpu.forwardLatency = calibrated(5, "zen3/stlf_latency", "with the store's and the load's own cycles, 7 to 8")
     cpu.forwardFailPenalty = calibrated(10, "zen3/stlf_fail_penalty", "with the store's way to the cache, 14")

@@ -69,6 +69,8 @@ pub struct O3Config {
     pub cacheLoadPorts: u32,
     /// Stores that may enter the data cache in a cycle.
     pub cacheStorePorts: u32,
+    /// *Ours*: branches that may issue in a cycle; 0: as many as find a functional unit.
+    pub branchIssueWidth: u32,
     /// log2 bytes of the granule by which violations are found.
     pub LSQDepCheckShift: u32,
     pub LFSTSize: u32,
@@ -89,9 +91,13 @@ pub struct O3Config {
     pub macroFusion: bool,
     /// *Ours*: `ELIMINATED` micro-ops are done when renamed.
     pub moveElimination: bool,
-    /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer. It lies in a
-    /// queue of `fetchQueueSize` slots behind the decoders, which fetch and decode fill while rename is held.
+    /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer. See
+    /// [`O3Config::queue_behind_decoders`].
     pub loopBufferSize: u32,
+    /// gem5 25.1: the predictor runs ahead of fetch (`fetch::targets`), by at most `numFTQEntries` targets. See
+    /// [`O3Config::queue_behind_decoders`].
+    pub decoupledFrontEnd: bool,
+    pub numFTQEntries: u32,
     /// *Ours*: cycles without fetch behind a branch predicted to be a call, a return or an indirect jump.
     pub callReturnDelay: u32,
     /// *Ours*: behind an instruction with `UopFlags::SERIALIZE_AFTER` nothing is fetched until it has retired.
@@ -146,6 +152,7 @@ impl Default for O3Config {
             SQEntries: 32,
             cacheLoadPorts: 200,
             cacheStorePorts: 200,
+            branchIssueWidth: 0,
             LSQDepCheckShift: 4,
             LFSTSize: 1024,
             SSITSize: 1024,
@@ -159,6 +166,8 @@ impl Default for O3Config {
             macroFusion: false,
             moveElimination: false,
             loopBufferSize: 0,
+            decoupledFrontEnd: false,
+            numFTQEntries: 8,
             callReturnDelay: 0,
             serializingStopsFetch: false,
             flagStallDelay: 0,
@@ -231,7 +240,14 @@ impl O3Config {
 
     /// Name, value, least and greatest of the plain numbers.
     #[rustfmt::skip] // a table
-    fn ranges(&self) -> [(&'static str, u32, u32, u32); 35] {
+                     /// A queue of `fetchQueueSize` slots lies behind the decoders, which fetch and decode fill while rename is held: where
+                     /// there is a loop buffer or a decoupled front end.
+    #[must_use]
+    pub fn queue_behind_decoders(&self) -> bool {
+        self.loopBufferSize > 0 || self.decoupledFrontEnd
+    }
+
+    fn ranges(&self) -> [(&'static str, u32, u32, u32); 37] {
         [
             ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
             ("commitToFetchDelay", self.commitToFetchDelay, 1, MAX_DELAY),
@@ -262,6 +278,8 @@ impl O3Config {
             ("numPhysIntRegs", self.numPhysIntRegs, 40, MAX_REGS),
             ("numPhysFloatRegs", self.numPhysFloatRegs, 40, MAX_REGS),
             ("numPhysCCRegs", self.numPhysCCRegs, 40, MAX_REGS),
+            ("numFTQEntries", self.numFTQEntries, 1, MAX_QUEUE),
+            ("branchIssueWidth", self.branchIssueWidth, 0, MAX_WIDTH),
             ("callReturnDelay", self.callReturnDelay, 0, 10_000),
             ("LQEntries", self.LQEntries, 1, MAX_QUEUE),
             ("SQEntries", self.SQEntries, 1, MAX_QUEUE),
@@ -278,7 +296,7 @@ impl O3Config {
             let what = format!("has {units} functional units; must have 1 to {MAX_UNITS}");
             errors.push(ConfigError::new(path.clone(), what));
         } else {
-            let groups = Units::new(&self.fuPool).groups();
+            let groups = Units::new(&self.fuPool, self.branchIssueWidth).groups();
             if groups > MAX_GROUPS {
                 let what = format!(
                     "has {groups} different sets of units that execute some class; must have at most {MAX_GROUPS}: give classes that go together the same units"

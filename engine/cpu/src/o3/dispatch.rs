@@ -6,7 +6,7 @@ use breakeven_base::{Cycle, UopFlags};
 
 use super::config::O3Config;
 use super::decode::Status;
-use super::inst::{Note, State};
+use super::inst::{InstRing, Note, State};
 use super::io::Io;
 use super::issue::Issue;
 use super::lsq::{uses_load_queue, uses_store_queue, Lsq};
@@ -210,7 +210,7 @@ impl Dispatch {
         }
         issue.link_operands(&mut io.ring, seq);
         let flags = io.ring.flags(seq);
-        let mut bits = State::empty();
+        let mut bits = if io.rules.counts_branches && branches(&io.ring, seq) { State::BRANCH } else { State::empty() };
         let in_lsq = flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP);
         let mut pending = 0;
         if in_lsq && !lsq.dispatch(seq, &io.ring) {
@@ -305,6 +305,12 @@ fn counted(io: &Io, from: Seq, to: Seq) -> Dispatched {
         leaving.stores += u16::from(uses_store_queue(flags));
     }
     leaving
+}
+
+/// Whether `seq` is a branch, or executes the one behind it.
+fn branches(ring: &InstRing, seq: Seq) -> bool {
+    let fused = seq + 1 < ring.tail() && ring.note(seq + 1).executes_with_prev();
+    fused || ring.flags(seq).any(UopFlags::BRANCH)
 }
 
 fn only_when_oldest(io: &Io, lsq: &Lsq, seq: Seq, flags: UopFlags) -> bool {

@@ -5,6 +5,7 @@
 //! - A predicted-taken branch ends the cycle. When fetch goes on in another block, that is requested in the same cycle.
 //! - One block, one access at a time: straight-line code pays the cache's latency for each block.
 //! - Behind a call, a return or an indirect jump `callReturnDelay` cycles are lost (*ours*).
+//! - In a decoupled front end the predictor runs ahead, and hits of the instruction cache cost no time: `targets`.
 //! - After a squash one cycle is lost. A block that arrives in the cycle of the squash stays in the buffer.
 //!
 //! Fetch owns the path being followed (the front end executes when an instruction is fetched) and the fetch queue.
@@ -15,10 +16,12 @@ mod loops;
 mod non_speculative;
 mod place;
 mod redirect;
+mod targets;
 
 use breakeven_base::{BranchKind, Cycle, Step, UopFlags};
 use educe::Educe;
 
+use super::config::O3Config;
 use super::inst::Note;
 use super::io::Io;
 use super::path::Path;
@@ -27,9 +30,10 @@ use super::wires::ToFetch;
 use crate::memo::Boundary;
 use crate::outside::Outside;
 use crate::when::When;
-use block::Buffer;
+use block::{block_of, Buffer};
 use loops::LoopBuffer;
 pub use non_speculative::{AtHead, Then};
+use targets::Targets;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -78,6 +82,7 @@ pub struct Fetch {
     /// Decode has blocked fetch.
     stalled: bool,
     loops: LoopBuffer,
+    targets: Targets,
     /// Some instruction needed the first decoder.
     first_decoder: bool,
     /// What the front end said of the instruction executed last.
@@ -91,7 +96,7 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    pub fn new() -> Self {
+    pub fn new(cfg: &O3Config) -> Self {
         Fetch {
             status: Status::Running,
             pc: 0,
@@ -102,6 +107,7 @@ impl Fetch {
             serializing: Seq::NONE,
             stalled: false,
             loops: LoopBuffer::default(),
+            targets: Targets::new(if cfg.decoupledFrontEnd { cfg.numFTQEntries } else { 0 }),
             first_decoder: false,
             step: Step::default(),
             queue: Seq::FIRST,
@@ -284,12 +290,12 @@ impl Fetch {
             }
         }
         io.activity.moved |= io.ring.tail() != first;
-        if self.status == Status::Running
-            && self.at_instruction(io)
-            && !self.is_requested(io)
-            && !self.is_decoded(io, cx)
-        {
-            self.request_block(io, cx, when);
+        if self.status == Status::Running && self.at_instruction(io) && !self.is_decoded(io, cx) {
+            if !self.is_requested(io) {
+                self.request_block(io, cx, when);
+            } else if self.targets.ready() > when.cycle + 1 {
+                self.wait_for_target(self.targets.ready());
+            }
         }
     }
 
@@ -381,9 +387,13 @@ impl Fetch {
                 self.stats.predicted_taken += u64::from(p.taken);
                 taken = p.taken;
                 goes_to = p.target;
-                if taken && io.rules.call_return_delay > 0 && comes_late(branch) {
-                    self.status = Status::Target;
-                    self.at = now + 1 + u64::from(io.rules.call_return_delay);
+                if taken && !flags.any(UopFlags::MICRO_BRANCH) {
+                    let late = if comes_late(branch) { io.rules.call_return_delay } else { 0 };
+                    if self.targets.decoupled() {
+                        self.targets.taken(block_of(goes_to, io.rules.fetch_buffer), late, now);
+                    } else if late > 0 {
+                        self.wait_for_target(now + 1 + u64::from(late));
+                    }
                 }
                 if taken && goes_to <= pc {
                     io.activity.boundary = Some(Boundary::Loop { head: goes_to });
@@ -410,6 +420,20 @@ impl Fetch {
             (false, false) => cx.pc(),
         };
         taken && !flags.any(UopFlags::MICRO_BRANCH) || self.status != Status::Running
+    }
+
+    /// Nothing is fetched before `at`.
+    fn wait_for_target(&mut self, at: Cycle) {
+        self.status = Status::Target;
+        self.at = at;
+    }
+
+    /// The target queue is empty: what comes next is read from the instruction cache, and fetch waits for it.
+    fn restart_targets(&mut self) {
+        if self.targets.decoupled() {
+            self.targets.restart();
+            self.buffer.valid = false;
+        }
     }
 }
 

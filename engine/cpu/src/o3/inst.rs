@@ -59,6 +59,8 @@ bitflags! {
         const RELEASED = 1 << 5;
         /// Has left dispatch.
         const DISPATCHED = 1 << 6;
+        /// Is a branch, or executes the one that is fused with it (noted where `branchIssueWidth` counts them).
+        const BRANCH = 1 << 7;
     }
 }
 

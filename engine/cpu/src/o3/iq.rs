@@ -3,10 +3,9 @@
 //! Each result has the list of the operands that wait for it, linked through flat arrays. Ready micro-ops are bits, one set
 //! for each group of functional units, indexed by the slot in the ring: the oldest is found by counting zeros.
 
-use breakeven_base::OpClass;
 use educe::Educe;
 
-use super::inst::InstRing;
+use super::inst::{DynInst, InstRing};
 use super::seq::{Operand, Producer, Seq, Slot};
 use crate::memo::archive::Archive;
 
@@ -85,7 +84,7 @@ impl IssueQueue {
     }
 
     /// The state in relative form.
-    pub fn archive(&mut self, ring: &InstRing, group: impl Fn(OpClass) -> usize, a: &mut Archive) {
+    pub(super) fn archive(&mut self, ring: &InstRing, group: impl Fn(&DynInst) -> usize, a: &mut Archive) {
         let Self { free, size: _, ready, any, groups: _, counts, ready_total } = self;
         a.u32(free);
         let mut seqs = Vec::new();
@@ -106,7 +105,7 @@ impl IssueQueue {
         }
         a.seqs(&mut seqs);
         if a.loads() {
-            seqs.iter().for_each(|seq| self.set_ready(ring.slot(*seq), group(ring.class(*seq))));
+            seqs.iter().for_each(|seq| self.set_ready(ring.slot(*seq), group(ring.at(*seq))));
         }
     }
 
@@ -136,16 +135,16 @@ impl InstRing {
         s.pending == 0
     }
 
-    /// `seq` has its results: calls `wake` with the slot and class of each micro-op that has everything now.
+    /// `seq` has its results: calls `wake` with each micro-op that has everything now, and its slot.
     #[inline]
-    pub(super) fn wake(&mut self, seq: Seq, mut wake: impl FnMut(Slot, OpClass)) {
+    pub(super) fn wake(&mut self, seq: Seq, mut wake: impl FnMut(Slot, &DynInst)) {
         let [first, second] = std::mem::take(&mut self.at_mut(seq).waiting);
         self.wake_list(first, &mut wake);
         self.wake_list(second, &mut wake);
     }
 
     #[inline(always)]
-    fn wake_list(&mut self, first: Operand, wake: &mut impl FnMut(Slot, OpClass)) {
+    fn wake_list(&mut self, first: Operand, wake: &mut impl FnMut(Slot, &DynInst)) {
         let mut operand = first;
         while operand.is_some() {
             let (slot, i) = (operand.slot(), operand.number());
@@ -155,7 +154,7 @@ impl InstRing {
             s.sources[i % 3] = Producer::NONE;
             s.pending -= 1;
             if s.pending == 0 {
-                wake(slot, s.uop.class);
+                wake(slot, s);
             }
         }
     }

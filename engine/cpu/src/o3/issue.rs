@@ -1,7 +1,7 @@
 //! Issue: takes ready micro-ops oldest first, at most `issueWidth` a cycle; a class whose units are all busy is passed over.
 //! Fact source: gem5 24.0 `src/cpu/o3/inst_queue.cc`.
 
-use breakeven_base::{Cycle, OpClass, Uop, UopFlags};
+use breakeven_base::{Cycle, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
@@ -30,7 +30,7 @@ pub struct Issue {
 
 impl Issue {
     pub fn new(cfg: &O3Config, ring: &InstRing) -> Self {
-        let units = Units::new(&cfg.fuPool);
+        let units = Units::new(&cfg.fuPool, cfg.branchIssueWidth);
         Issue { queue: IssueQueue::new(cfg.numIQEntries, ring, units.groups()), units, stats: IssueStats::default() }
     }
 
@@ -48,7 +48,7 @@ impl Issue {
     pub fn archive(&mut self, ring: &InstRing, a: &mut Archive) {
         let Self { queue, units, stats: _ } = self;
         units.archive(a);
-        queue.archive(ring, |class| units.group(class), a);
+        queue.archive(ring, |inst| units.group(inst), a);
     }
 
     pub fn describe(&self) -> String {
@@ -79,21 +79,20 @@ impl Issue {
         s.state |= State::IN_IQ | bits;
         s.pending += pending;
         if s.pending == 0 {
-            let class = s.uop.class;
-            self.set_ready(ring.slot(seq), class);
+            self.set_ready(ring, seq);
         }
     }
 
     #[inline]
-    fn set_ready(&mut self, slot: Slot, class: OpClass) {
-        self.queue.set_ready(slot, self.units.group(class));
+    fn set_ready(&mut self, ring: &InstRing, seq: Seq) {
+        self.queue.set_ready(ring.slot(seq), self.units.group(ring.at(seq)));
     }
 
     /// One thing that `seq` waits for has come: memory order, or it is the oldest.
     #[inline]
     pub fn arrived(&mut self, ring: &mut InstRing, seq: Seq) {
         if ring.arrive(seq) {
-            self.set_ready(ring.slot(seq), ring.class(seq));
+            self.set_ready(ring, seq);
         }
     }
 
@@ -101,7 +100,7 @@ impl Issue {
     #[inline]
     pub fn memory_ready(&mut self, ring: &mut InstRing, seq: Seq) {
         if ring.state(seq).intersects(State::ISSUED) {
-            self.set_ready(ring.slot(seq), ring.class(seq));
+            self.set_ready(ring, seq);
         } else {
             self.arrived(ring, seq);
         }
@@ -119,7 +118,7 @@ impl Issue {
     #[inline]
     pub fn wake(&mut self, ring: &mut InstRing, seq: Seq) {
         let (queue, units) = (&mut self.queue, &self.units);
-        ring.wake(seq, |slot, class| queue.set_ready(slot, units.group(class)));
+        ring.wake(seq, |slot, inst| queue.set_ready(slot, units.group(inst)));
     }
 
     /// A memory reference keeps its entry until it writes back.
@@ -160,9 +159,9 @@ impl Issue {
             while bits != 0 {
                 let slot = Slot(word * 64 + bits.trailing_zeros() as usize);
                 let seq = io.ring.seq_of(slot, head);
-                let Uop { class, latency, .. } = *io.ring.uop(seq);
-                let group = self.units.group(class);
-                match self.units.take(class, latency, now) {
+                let inst = io.ring.at(seq);
+                let group = self.units.group(inst);
+                match self.units.take(inst, now) {
                     Grant::Latency(latency) => {
                         bits &= bits - 1;
                         self.queue.clear_ready(slot, group);
@@ -217,7 +216,7 @@ impl Issue {
         for seq in next.until(dispatched).rev() {
             ring.forget(seq, ring.head());
             let slot = ring.slot(seq);
-            self.queue.clear_ready(slot, self.units.group(ring.class(seq)));
+            self.queue.clear_ready(slot, self.units.group(ring.at(seq)));
             self.leave(ring, seq);
         }
     }

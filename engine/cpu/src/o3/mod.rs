@@ -276,7 +276,7 @@ fn in_flight_bound(cfg: &O3Config) -> usize {
     // Fused micro-ops have no place of their own in the ROB.
     let fused = if cfg.microFusion || cfg.macroFusion { 2 } else { 1 };
     // The loop buffer's queue is as long.
-    let queues = if cfg.loopBufferSize > 0 { 2 } else { 1 };
+    let queues = if cfg.queue_behind_decoders() { 2 } else { 1 };
     let entries = (cfg.numROBEntries + cfg.fetchQueueSize * queues + width * (delays + 6)) * fused;
     (entries as usize + 2 * breakeven_base::MAX_UOPS).max(256).next_power_of_two()
 }

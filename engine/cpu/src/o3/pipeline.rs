@@ -43,7 +43,7 @@ impl Pipeline {
         let io = io::Io::new(cfg);
         Pipeline {
             clock: cfg.clock,
-            fetch: fetch::Fetch::new(),
+            fetch: fetch::Fetch::new(cfg),
             decode: decode::Decode::new(),
             rename: rename::Rename::new(cfg),
             dispatch: dispatch::Dispatch::new(cfg),

@@ -49,6 +49,8 @@ pub struct Rules {
     pub loop_buffer: u32,
     /// Slots between the fetch queue and rename where there is a queue behind the decoders; 0: there is none.
     pub decode_queue: u32,
+    /// `branchIssueWidth` counts branches.
+    pub counts_branches: bool,
     pub call_return_delay: u32,
     pub serializing_stops_fetch: bool,
     pub micro_fusion: bool,
@@ -102,7 +104,8 @@ impl Rules {
             fetch_buffer: c.fetchBufferSize,
             fetch_queue: c.fetchQueueSize,
             loop_buffer: c.loopBufferSize,
-            decode_queue: if c.loopBufferSize == 0 { 0 } else { c.fetchQueueSize + in_stages },
+            decode_queue: if c.queue_behind_decoders() { c.fetchQueueSize + in_stages } else { 0 },
+            counts_branches: c.branchIssueWidth > 0,
             call_return_delay: c.callReturnDelay,
             serializing_stops_fetch: c.serializingStopsFetch,
             micro_fusion: c.microFusion,

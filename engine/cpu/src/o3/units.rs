@@ -1,10 +1,12 @@
 //! The functional units: which is free for a class, and how long it stays taken.
 //! Fact source: gem5 24.0 `src/cpu/o3/fu_pool.cc`: the units of a class are tried in turn from the one after that which was
-//! taken last; a class has one latency, the longest of its units'.
+//! taken last; a class has one latency, the longest of its units'. Branches are a group of their own where
+//! `branchIssueWidth` (*ours*) limits them.
 
-use breakeven_base::{Cycle, OpClass};
+use breakeven_base::{Cycle, OpClass, Uop};
 
 use super::fu_pool::FuDesc;
+use super::inst::{DynInst, State};
 use crate::memo::archive::Archive;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,6 +27,9 @@ struct Class {
 pub struct Units {
     classes: [Class; OpClass::COUNT],
     groups: usize,
+    /// Branches that may start in a cycle (0: any number), and how many more in this one.
+    branch_width: u32,
+    branches: u32,
     /// Not to be had in this cycle.
     taken: u64,
     /// Not pipelined and at work, each until its cycle.
@@ -64,7 +69,7 @@ pub enum Grant {
 }
 
 impl Units {
-    pub fn new(pool: &[FuDesc]) -> Self {
+    pub fn new(pool: &[FuDesc], branch_width: u32) -> Self {
         let mut classes = [Class { pipelined: true, ..Class::default() }; OpClass::COUNT];
         let mut unit = 0;
         for desc in pool {
@@ -95,7 +100,9 @@ impl Units {
         }
         Units {
             classes,
-            groups: groups.len(),
+            groups: groups.len() + usize::from(branch_width > 0),
+            branch_width,
+            branches: branch_width,
             taken: 0,
             at_work: 0,
             until: [Cycle::ZERO; 64],
@@ -107,8 +114,12 @@ impl Units {
         self.groups
     }
     #[inline]
-    pub fn group(&self, class: OpClass) -> usize {
-        usize::from(self.classes[class as usize].group)
+    pub(super) fn group(&self, inst: &DynInst) -> usize {
+        if inst.state.intersects(State::BRANCH) {
+            self.groups - 1
+        } else {
+            usize::from(self.classes[inst.uop.class as usize].group)
+        }
     }
 
     /// A new cycle.
@@ -118,6 +129,7 @@ impl Units {
             self.release(now);
         }
         self.taken = self.at_work;
+        self.branches = self.branch_width;
     }
 
     #[cold]
@@ -135,9 +147,24 @@ impl Units {
         }
     }
 
-    /// Takes a unit. A class that no unit executes needs none (gem5 `NoCapableFU`). `own`: the micro-op's latency, 0: the class's.
+    /// Takes a unit.
     #[inline]
-    pub fn take(&mut self, class: OpClass, own: u8, now: Cycle) -> Grant {
+    pub(super) fn take(&mut self, inst: &DynInst, now: Cycle) -> Grant {
+        let Uop { class, latency, .. } = inst.uop;
+        if !inst.state.intersects(State::BRANCH) {
+            return self.take_class(class, latency, now);
+        }
+        if self.branches == 0 {
+            return Grant::Busy;
+        }
+        let grant = self.take_class(class, latency, now);
+        self.branches -= u32::from(grant != Grant::Busy);
+        grant
+    }
+
+    /// A class that no unit executes needs none (gem5 `NoCapableFU`). `own`: the micro-op's latency, 0: the class's.
+    #[inline]
+    fn take_class(&mut self, class: OpClass, own: u8, now: Cycle) -> Grant {
         let c = &mut self.classes[class as usize];
         if c.capable == 0 {
             return Grant::Latency(u32::from(own).max(1));
@@ -162,7 +189,7 @@ impl Units {
 
     /// The state in relative form, between two cycles.
     pub fn archive(&mut self, a: &mut Archive) {
-        let Self { classes, groups: _, taken: _, at_work, until, next_release } = self;
+        let Self { classes, groups: _, branch_width: _, branches: _, taken: _, at_work, until, next_release } = self;
         for Class { capable, latency: _, pipelined: _, behind, group: _, exclusive } in classes {
             if *exclusive {
                 // Those at work first, by when they have finished.
@@ -194,17 +221,30 @@ mod tests {
 
     #[test]
     fn a_divider_is_taken_until_it_has_finished() {
-        let mut u = Units::new(&default_fu_pool());
+        let mut u = Units::new(&default_fu_pool(), 0);
         u.begin(Cycle(10));
-        assert_eq!(u.take(OpClass::IntDiv, 0, Cycle(10)), Grant::Latency(20));
-        assert_eq!(u.take(OpClass::IntMult, 0, Cycle(10)), Grant::Latency(3));
-        assert_eq!(u.take(OpClass::IntMult, 0, Cycle(10)), Grant::Busy);
+        assert_eq!(u.take_class(OpClass::IntDiv, 0, Cycle(10)), Grant::Latency(20));
+        assert_eq!(u.take_class(OpClass::IntMult, 0, Cycle(10)), Grant::Latency(3));
+        assert_eq!(u.take_class(OpClass::IntMult, 0, Cycle(10)), Grant::Busy);
         u.begin(Cycle(11));
-        assert_eq!(u.take(OpClass::IntMult, 0, Cycle(11)), Grant::Latency(3));
-        assert_eq!(u.take(OpClass::IntDiv, 0, Cycle(11)), Grant::Busy);
+        assert_eq!(u.take_class(OpClass::IntMult, 0, Cycle(11)), Grant::Latency(3));
+        assert_eq!(u.take_class(OpClass::IntDiv, 0, Cycle(11)), Grant::Busy);
         u.begin(Cycle(30));
-        assert_eq!(u.take(OpClass::IntDiv, 0, Cycle(30)), Grant::Latency(20));
-        assert_eq!(u.take(OpClass::IntDiv, 7, Cycle(30)), Grant::Latency(7));
-        assert_eq!(u.take(OpClass::No_OpClass, 0, Cycle(30)), Grant::Latency(1));
+        assert_eq!(u.take_class(OpClass::IntDiv, 0, Cycle(30)), Grant::Latency(20));
+        assert_eq!(u.take_class(OpClass::IntDiv, 7, Cycle(30)), Grant::Latency(7));
+        assert_eq!(u.take_class(OpClass::No_OpClass, 0, Cycle(30)), Grant::Latency(1));
+    }
+
+    #[test]
+    fn so_many_branches_start_in_a_cycle() {
+        let mut u = Units::new(&default_fu_pool(), 2);
+        let add = DynInst { uop: Uop { class: OpClass::IntAlu, ..Uop::default() }, ..DynInst::default() };
+        let branch = DynInst { state: State::BRANCH, ..add };
+        assert_ne!(u.group(&add), u.group(&branch));
+        u.begin(Cycle(10));
+        let grants = [&branch, &branch, &branch, &add].map(|uop| u.take(uop, Cycle(10)));
+        assert_eq!(grants, [Grant::Latency(1), Grant::Latency(1), Grant::Busy, Grant::Latency(1)]);
+        u.begin(Cycle(11));
+        assert_eq!(u.take(&branch, Cycle(11)), Grant::Latency(1));
     }
 }

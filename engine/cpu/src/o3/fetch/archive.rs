@@ -30,6 +30,7 @@ impl Fetch {
             serializing,
             stalled,
             loops,
+            targets,
             first_decoder,
             step: _,
             queue,
@@ -66,6 +67,7 @@ impl Fetch {
         a.u64(start);
         a.u64(end);
         a.flag(on);
+        targets.archive(a);
         a.flag(first_decoder);
         a.seq(queue);
         a.u32(decode_slots);

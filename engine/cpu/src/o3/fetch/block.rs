@@ -1,6 +1,6 @@
 //! Fetch's buffer: one block of `fetchBufferSize` bytes, its translation and its access of the instruction cache.
 
-use breakeven_base::{MemKind, PhysAddr};
+use breakeven_base::{Cycle, MemKind, PhysAddr};
 use breakeven_memory::{Request, Response, Side, TlbResult};
 
 use super::{Fetch, Status};
@@ -19,8 +19,9 @@ pub(super) struct Buffer {
     pub second_half: bool,
 }
 
+/// The block of `bytes` in which `pc` lies.
 #[inline]
-fn block_of(pc: u64, bytes: u32) -> u64 {
+pub(super) fn block_of(pc: u64, bytes: u32) -> u64 {
     pc & !u64::from(bytes - 1)
 }
 
@@ -116,11 +117,26 @@ impl Fetch {
             may_wait: false,
         };
         let (status, at) = match cx.fetch(when.tick, &request) {
-            Response::Done { at, .. } => (Status::WaitCache, at),
-            Response::Blocked { retry } | Response::Pending { until: retry, .. } => (Status::Retry, retry),
+            Response::Done { at, level } => {
+                (Status::WaitCache, self.block_at(level > 0, when.cycle_of(at), when.cycle))
+            }
+            Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
+                (Status::Retry, when.cycle_of(retry).max(when.cycle + 1))
+            }
         };
         self.stats.cache_lines += u64::from(status == Status::WaitCache);
         self.status = status;
-        self.at = when.cycle_of(at).max(when.cycle + 1);
+        self.at = at;
+    }
+
+    /// When the block can be fetched for which the instruction cache answers in cycle `at`.
+    #[inline]
+    fn block_at(&mut self, miss: bool, at: Cycle, now: Cycle) -> Cycle {
+        let at = at.max(now + 1);
+        if !self.targets.decoupled() {
+            return at;
+        }
+        let late = miss || matches!(self.status, Status::Translating | Status::Retry);
+        self.targets.answered(self.buffer.block, late, at, now)
     }
 }

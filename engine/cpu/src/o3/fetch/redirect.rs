@@ -28,6 +28,7 @@ impl Fetch {
         self.pc = pc;
         self.status = Status::Squashing;
         self.loops.stop();
+        self.restart_targets();
         self.at = Cycle::MAX;
     }
 

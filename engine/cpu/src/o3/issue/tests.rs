@@ -3,7 +3,7 @@
 use super::super::unit_rig::{op, UnitRig};
 use super::*;
 use crate::o3::seq::Operand;
-use breakeven_base::Cycle;
+use breakeven_base::{Cycle, OpClass, Uop};
 
 fn unit(cfg: &O3Config) -> (UnitRig, Issue, Wheel) {
     let rig = UnitRig::new(cfg);

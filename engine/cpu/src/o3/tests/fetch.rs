@@ -43,3 +43,51 @@ fn nothing_is_fetched_behind_a_serializing_instruction_until_it_has_retired() {
     let (ahead, afterwards) = (more(false), more(true));
     assert!(ahead < 60 * 2 && (56 * 8..=70 * 8).contains(&(afterwards - ahead)), "{ahead} {afterwards}");
 }
+
+#[test]
+fn a_decoupled_front_end_hides_what_the_instruction_cache_takes() {
+    let more = |decoupled, block| {
+        let cycles = |blocks: usize| {
+            let cfg =
+                O3Config { decoupledFrontEnd: decoupled, fetchBufferSize: block, fetchWidth: 4, ..O3Config::default() };
+            turns(cfg, (0..blocks * 16).map(|i| add(2 + (i % 8) as u8, 20)).collect())
+        };
+        cycles(9) - cycles(5)
+    };
+    // Four instructions a cycle, of blocks that hold 16 or 8 of them.
+    assert_eq!([more(true, 64), more(true, 32)], [60 * 4 * 4; 2]);
+    assert_eq!([more(false, 64), more(false, 32)], [60 * 4 * (4 + 1), 60 * 4 * 2 * (2 + 1)]);
+}
+
+#[test]
+fn late_targets_are_hidden_behind_long_ones_in_a_decoupled_front_end() {
+    let cycles = |delay, length: usize| {
+        let mut body = vec![Inst::branch(BranchKind::Call, 2, &[true; 60]), Inst::nop()];
+        body.extend((0..length).map(|i| add(2 + (i % 8) as u8, 20)));
+        turns(O3Config { decoupledFrontEnd: true, callReturnDelay: delay, ..O3Config::default() }, body)
+    };
+    let lost = |length| cycles(3, length) - cycles(0, length);
+    assert!(lost(0) >= 55 * 3, "{}", lost(0));
+    assert!(lost(15) < lost(0), "{} {}", lost(15), lost(0));
+}
+
+#[test]
+fn so_many_branches_issue_in_a_cycle_fused_ones_too() {
+    for fused in [false, true] {
+        let cycles = |width| {
+            let mut program = chain(OpClass::IntDiv, 4);
+            for _ in 0..32 {
+                let mut compare = add(2, 1).flags(if fused { UopFlags::FUSE_HEAD } else { UopFlags::empty() });
+                compare.len = 4;
+                let mut branch = Inst::branch(BranchKind::Cond, 0, &[false]).flags(UopFlags::FUSE_TAIL);
+                branch.uops[0].0.src[0] = breakeven_base::Reg(2);
+                program.extend([compare, branch]);
+            }
+            let cfg =
+                O3Config { macroFusion: fused, branchIssueWidth: width, numIQEntries: 128, ..O3Config::default() };
+            cycles_with(cfg, program)
+        };
+        assert!(cycles(1) - cycles(0) > 20, "{fused}: {} {}", cycles(1), cycles(0));
+        assert_eq!(cycles(6), cycles(0));
+    }
+}

@@ -29,6 +29,9 @@ fn odd_machines() -> Vec<O3Config> {
         O3Config { fetchToDecodeDelay: 11, loopBufferSize: 8, fetchQueueSize: 1, decodeWidth: 3, ..base() },
         O3Config { loopBufferSize: 64, microFusion: true, macroFusion: true, numROBEntries: 12, ..base() },
         O3Config { callReturnDelay: 2, serializingStopsFetch: true, ..base() },
+        O3Config { decoupledFrontEnd: true, numFTQEntries: 2, callReturnDelay: 3, fetchBufferSize: 16, ..base() },
+        O3Config { decoupledFrontEnd: true, serializingStopsFetch: true, branchIssueWidth: 1, ..base() },
+        O3Config { macroFusion: true, branchIssueWidth: 1, numROBEntries: 12, fetchQueueSize: 3, ..base() },
         O3Config { quirks: Gem5Quirks::ALL, cacheLoadPorts: 1, ..base() },
         O3Config {
             quirks: Gem5Quirks::ALL,

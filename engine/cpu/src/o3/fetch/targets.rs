@@ -1,0 +1,124 @@
+//! The fetch target queue of a decoupled front end (gem5 25.1's `decoupledFrontEnd`): the branch predictor runs ahead of
+//! fetch.
+//!
+//! - A fetch target is a stretch of instructions up to a taken branch or to the end of a block of `fetchBufferSize` bytes.
+//!   The predictor makes one a cycle; behind a call, a return or an indirect jump `callReturnDelay` cycles later (*ours*).
+//! - The instruction cache is read as soon as a target is made: of hits, fetch waits for the first behind a redirection only.
+//! - The queue holds `numFTQEntries` targets: the predictor is at most as many cycles ahead.
+//!
+//! What a target is, fetch finds out when it gets there; here is only when the predictor had made it.
+
+use breakeven_base::Cycle;
+
+use crate::memo::archive::Archive;
+
+/// When fetch can have its target.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Targets {
+    /// Of the queue; 0: the front end is not decoupled.
+    entries: u32,
+    /// The target's first block has been asked for since the last redirection.
+    running: bool,
+    /// The block in which the target lies.
+    block: u64,
+    /// The first cycle in which the target can be fetched, if it hits in the instruction cache.
+    ready: Cycle,
+}
+
+impl Targets {
+    pub fn new(entries: u32) -> Self {
+        Targets { entries, ..Targets::default() }
+    }
+
+    #[inline]
+    pub fn decoupled(&self) -> bool {
+        self.entries > 0
+    }
+    #[inline]
+    pub fn ready(&self) -> Cycle {
+        self.ready
+    }
+
+    /// A redirection empties the queue.
+    pub fn restart(&mut self) {
+        *self = Targets::new(self.entries);
+    }
+
+    /// `ready`, unless the predictor has long waited for a place in the queue.
+    fn bounded(&self, now: Cycle) -> Cycle {
+        self.ready.max(Cycle(now.0.saturating_sub(self.entries.into())))
+    }
+
+    /// A branch that is predicted taken ends the target; the next one begins in `block`, `late` cycles later than usual.
+    pub fn taken(&mut self, block: u64, late: u32, now: Cycle) {
+        self.ready = self.bounded(now) + 1 + u64::from(late);
+        self.block = block;
+    }
+
+    /// The instruction cache, asked in cycle `now` for `block`, answers in `at`; `late`: later than when it hits. When the
+    /// block can be fetched.
+    pub fn answered(&mut self, block: u64, late: bool, at: Cycle, now: Cycle) -> Cycle {
+        if late || !self.running {
+            self.ready = at;
+        } else if block != self.block {
+            self.ready = self.bounded(now) + 1;
+        }
+        self.running = true;
+        self.block = block;
+        self.ready.max(now + 1)
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive) {
+        self.ready = self.bounded(a.base.cycle);
+        let Self { entries: _, running, block, ready } = self;
+        a.flag(running);
+        a.u64(block);
+        a.cycle_then(ready);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What hits at once, one block after the other.
+    fn straight(t: &mut Targets, blocks: std::ops::Range<u64>, now: Cycle) -> Vec<u64> {
+        blocks.map(|block| t.answered(64 * block, false, now + 3, now).0).collect()
+    }
+
+    #[test]
+    fn the_first_block_pays_the_cache_and_the_next_ones_do_not() {
+        let mut t = Targets::new(8);
+        assert_eq!(t.answered(0, false, Cycle(103), Cycle(100)), Cycle(103));
+        assert_eq!(t.answered(64, false, Cycle(106), Cycle(103)), Cycle(104));
+        t.restart();
+        assert_eq!(t.answered(128, false, Cycle(108), Cycle(105)), Cycle(108));
+    }
+
+    #[test]
+    fn the_predictor_runs_ahead_as_far_as_its_queue_reaches() {
+        let mut t = Targets::new(4);
+        t.answered(0, false, Cycle(103), Cycle(100));
+        // Fetch comes back long after: four targets have been made by then, the fifth needs a cycle.
+        assert_eq!(straight(&mut t, 1..7, Cycle(200)), [201, 201, 201, 201, 201, 202]);
+    }
+
+    #[test]
+    fn a_late_target_is_hidden_by_what_was_made_before() {
+        let mut t = Targets::new(8);
+        t.answered(0, false, Cycle(103), Cycle(100));
+        t.taken(640, 1, Cycle(103));
+        assert_eq!(t.ready(), Cycle(105));
+        t.taken(0, 1, Cycle(120));
+        assert_eq!(t.ready(), Cycle(114), "made while fetch was elsewhere");
+    }
+
+    #[test]
+    fn a_miss_is_waited_for() {
+        let mut t = Targets::new(8);
+        t.answered(0, false, Cycle(103), Cycle(100));
+        assert_eq!(t.answered(64, true, Cycle(140), Cycle(103)), Cycle(140));
+        assert_eq!(t.answered(128, false, Cycle(143), Cycle(140)), Cycle(141));
+    }
+}
