@@ -183,7 +183,7 @@ def ways() -> dict[str, str]:
 
 
 def front_end() -> dict[str, str]:
-    """What is fetched behind a fence, calls beside jumps, what calls back to back hide, how many operations wait at once.
+    """What is fetched behind a fence, calls beside jumps, calls back to back, and how many operations wait at once.
 
     Independent additions take the time of their fetch and decoding; behind a jump they come out of the cache of decoded
     operations where there is one. Of chains one behind the other, each begins while those before it still wait: the

@@ -238,15 +238,15 @@ impl O3Config {
         }
     }
 
-    /// Name, value, least and greatest of the plain numbers.
-    #[rustfmt::skip] // a table
-                     /// A queue of `fetchQueueSize` slots lies behind the decoders, which fetch and decode fill while rename is held: where
-                     /// there is a loop buffer or a decoupled front end.
+    /// A queue of `fetchQueueSize` slots lies behind the decoders, which fetch and decode fill while rename is held: where
+    /// there is a loop buffer or a decoupled front end.
     #[must_use]
     pub fn queue_behind_decoders(&self) -> bool {
         self.loopBufferSize > 0 || self.decoupledFrontEnd
     }
 
+    /// Name, value, least and greatest of the plain numbers.
+    #[rustfmt::skip] // a table
     fn ranges(&self) -> [(&'static str, u32, u32, u32); 37] {
         [
             ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
