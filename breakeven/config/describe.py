@@ -22,6 +22,7 @@ _UNSET = {
     "associativity": 1,
     "slices": 1,
     "way_predictor_masks": [],
+    "numFTQEntries": 8,
     "destination_alignment": 1,
     "gem5ReplaysTogether": True,
     "gem5Retranslation": True,
