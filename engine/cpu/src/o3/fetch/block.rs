@@ -131,12 +131,12 @@ impl Fetch {
 
     /// When the block can be fetched for which the instruction cache answers in cycle `at`.
     #[inline]
-    fn block_at(&mut self, miss: bool, at: Cycle, now: Cycle) -> Cycle {
+    fn block_at(&mut self, missed: bool, at: Cycle, now: Cycle) -> Cycle {
         let at = at.max(now + 1);
         if !self.targets.decoupled() {
             return at;
         }
-        let late = miss || matches!(self.status, Status::Translating | Status::Retry);
-        self.targets.answered(self.buffer.block, late, at, now)
+        let delayed = missed || matches!(self.status, Status::Translating | Status::Retry);
+        self.targets.answered(self.buffer.block, delayed, at, now)
     }
 }

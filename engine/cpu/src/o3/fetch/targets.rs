@@ -6,7 +6,7 @@
 //! - The instruction cache is read as soon as a target is made: of hits, fetch waits for the first behind a redirection only.
 //! - The queue holds `numFTQEntries` targets: the predictor is at most as many cycles ahead.
 //!
-//! What a target is, fetch finds out when it gets there; here is only when the predictor had made it.
+//! The targets themselves are not kept: fetch finds each out when it gets there. What is kept is when it was made.
 
 use breakeven_base::Cycle;
 
@@ -21,7 +21,7 @@ pub(super) struct Targets {
     running: bool,
     /// The block in which the target lies.
     block: u64,
-    /// The first cycle in which the target can be fetched, if it hits in the instruction cache.
+    /// The first cycle in which fetch can take the target out of the queue.
     ready: Cycle,
 }
 
@@ -55,10 +55,10 @@ impl Targets {
         self.block = block;
     }
 
-    /// The instruction cache, asked in cycle `now` for `block`, answers in `at`; `late`: later than when it hits. When the
-    /// block can be fetched.
-    pub fn answered(&mut self, block: u64, late: bool, at: Cycle, now: Cycle) -> Cycle {
-        if late || !self.running {
+    /// The instruction cache, asked in cycle `now` for `block`, answers in `at`. `delayed`: it missed, or a page walk or a
+    /// refusal came first. Returns when the block can be fetched.
+    pub fn answered(&mut self, block: u64, delayed: bool, at: Cycle, now: Cycle) -> Cycle {
+        if delayed || !self.running {
             self.ready = at;
         } else if block != self.block {
             self.ready = self.bounded(now) + 1;
