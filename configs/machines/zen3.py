@@ -46,7 +46,7 @@ VECTOR_PIPES = (
 class Zen3CPU(X86O3CPU):
     fetchBufferSize = assumed(64, "eight operations a cycle out of the cache of them; past it, 32 bytes")
     fetchWidth = row(decode_width=8)
-    fetchToDecodeDelay = calibrated(7, "zen3/branch_mispredict", "the stages that a new path goes through")
+    fetchToDecodeDelay = calibrated(6, "zen3/branch_mispredict", "the stages that a new path goes through")
     fetchQueueSize = assumed(64, "as its relatives")
     decodeWidth = renameWidth = dispatchWidth = row(rename_width=6)
     issueWidth = wbWidth = calibrated(11, "zen3/port_map", "eleven pipes")

@@ -27,7 +27,7 @@ DIVIDER = dividers(integer=row(lat_div=18))
 
 class Zen5CPU(zen4.Zen4CPU):
     fetchWidth = decodeWidth = renameWidth = dispatchWidth = row(rename_width=8)
-    fetchToDecodeDelay = calibrated(9, "zen5/branch_mispredict", "the stages that a new path goes through")
+    fetchToDecodeDelay = calibrated(8, "zen5/branch_mispredict", "the stages that a new path goes through")
     issueWidth = wbWidth = calibrated(16, "zen5/port_map", "six, four and six pipes")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=448)
     numIQEntries = calibrated(250, "zen5/scheduler_size", "all together")
