@@ -26,7 +26,7 @@ FILES = {
     "point": {"run"}, "explain": {"explain"}, "explore": {"explore"}, "listings": {"machines", "routines"},
     "add": {"add"}, "programs": {"exec", "gem5"}, "report": {"report"}, "search": {"find", "surface"},
     "sensitivity": {"sensitivity"}, "store": {"store"},
-    "studies": {"reproduce"}, "best": {"best"},
+    "studies": {"reproduce"}, "best": {"best"}, "calibrate": {"calibrate"},
     "sweeps": {"compare", "sweep"}, "trace_diff": {"gem5-diff"}, "tune": {"tune"},
 }  # fmt: skip
 

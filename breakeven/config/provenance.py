@@ -14,12 +14,14 @@ CALIBRATED = "calibrated"
 ASSUMED = "assumed"
 #: gem5's own reference configuration has this value
 GEM5 = "gem5"
+#: by probes of a host (`breakeven calibrate`)
+MEASURED = "measured"
 
 
 class Provenance(NamedTuple):
     """Where one value comes from."""
 
-    #: `SOURCED`, `CALIBRATED`, `ASSUMED` or `GEM5`
+    #: `SOURCED`, `CALIBRATED`, `ASSUMED`, `GEM5` or `MEASURED`
     mark: str
     #: row of ``configs/machines/uarch.csv``, ``cpu/parameter``; empty: none
     row: str = ""
@@ -88,6 +90,11 @@ def assumed_unless_marked(value: Any, note: str) -> Any:
 def as_gem5(value: Any, note: str) -> Any:
     """`value` of gem5's own reference runs; `note`: where it stands there."""
     return _marked(value, Provenance(GEM5, "", note))
+
+
+def measured(value: Any, host: str, note: str) -> Any:
+    """`value` that probes of `host` (a date, a processor) decided; `note`: which, with their numbers."""
+    return _marked(value, Provenance(MEASURED, "", f"{host}: {note}"))
 
 
 def plain(value: Any) -> tuple[Any, Provenance | None]:

@@ -23,7 +23,7 @@ GROUPS = {
     "other": r"",
 }
 #: mark of `machine_sources` -> word
-_MARKS = {"u": "sourced", "c": "calibrated", "a": "assumed", "g": "gem5", "s": "set"}
+_MARKS = {"u": "sourced", "c": "calibrated", "a": "assumed", "g": "gem5", "m": "measured", "s": "set"}
 #: an owner's path -> what it is called
 _OWNERS = (
     (r"cpu\.dcache\.prefetcher", "L1D prefetcher"), (r"cpu\.dcache", "L1D"), (r"cpu\.icache", "L1I"),

@@ -26,6 +26,7 @@ MARKS = {
     "c": "calibrated",
     "a": "assumed",
     "g": "gem5's reference runs",
+    "m": "measured on a host",
     "s": "set now",
 }
 _LETTERS = {
@@ -33,6 +34,7 @@ _LETTERS = {
     provenance.CALIBRATED: "c",
     provenance.ASSUMED: "a",
     provenance.GEM5: "g",
+    provenance.MEASURED: "m",
 }
 
 

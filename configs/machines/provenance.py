@@ -2,7 +2,8 @@
 
 `sourced(value, row, note="")`: what the row ``cpu/parameter`` of uarch.csv says. `calibrated(value, row, note)`: chosen
 so that what the row measures comes out. `assumed(value, note)`: no source; `assumed_unless_marked` keeps the mark that
-a value has. `as_gem5(value, note)`: of gem5's reference runs. Of a mapping or a tuple each value is marked. breakeven
+a value has. `as_gem5(value, note)`: of gem5's reference runs. `measured(value, host, note)`:
+decided by probes of a host (`breakeven calibrate`). Of a mapping or a tuple each value is marked. breakeven
 keeps the mark beside the parameter; a real gem5 gets the value.
 
     row = rows_of("skylake")
@@ -12,7 +13,7 @@ keeps the mark beside the parameter; a real gem5 gets the value.
 """
 
 try:
-    from m5.provenance import as_gem5, assumed, assumed_unless_marked, calibrated, sourced
+    from m5.provenance import as_gem5, assumed, assumed_unless_marked, calibrated, measured, sourced
 except ImportError:
 
     def sourced(value, row, note=""):
@@ -27,6 +28,9 @@ except ImportError:
     assumed_unless_marked = assumed
 
     def as_gem5(value, note):
+        return value
+
+    def measured(value, host, note):
         return value
 
 
@@ -45,4 +49,4 @@ def rows_of(cpu):
     return row
 
 
-__all__ = ["as_gem5", "assumed", "assumed_unless_marked", "calibrated", "rows_of", "sourced"]
+__all__ = ["as_gem5", "assumed", "assumed_unless_marked", "calibrated", "measured", "rows_of", "sourced"]

@@ -1,0 +1,222 @@
+"""The program that measures bodies on the host: C, built by gcc when it is needed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from breakeven.calibration.probe import START, STOP, Body
+from breakeven.errors import UserError
+
+#: what it prints: of each round, the cycles of each body and then of each ring, and the clock in GHz
+MAIN = r"""
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+enum { SAMPLES = 1000, CHAIN = 16384, RING_LOADS = 16384, LINE = 64 };
+BODIES
+typedef uint64_t body(void *, void *);
+static body *const bodies[] = {NAMES};
+static body *const prepared[] = {PREPARED};
+static const uint64_t rings[] = {RINGS};
+enum { COUNT = sizeof bodies / sizeof *bodies, RING_COUNT = sizeof rings / sizeof *rings - 1 };
+static uint64_t ticks(void) {
+    uint32_t low, high;
+    __asm__ volatile("mfence; lfence; rdtsc; lfence" : "=a"(low), "=d"(high)::"memory");
+    return (uint64_t)high << 32 | low;
+}
+static uint64_t chain(int n) {
+    uint64_t start = ticks(), sum = 1, one = 1;
+    for (n /= 64; n; n--)
+        __asm__ volatile(".rept 64; add %1, %0; .endr" : "+r"(sum) : "r"(one));
+    return ticks() - start;
+}
+static double cycles_a_tick(void) {
+    uint64_t shorter = UINT64_MAX, longer = UINT64_MAX;
+    for (int i = 0; i < 10; i++) {
+        uint64_t a = chain(CHAIN), b = chain(2 * CHAIN);
+        shorter = a < shorter ? a : shorter, longer = b < longer ? b : longer;
+    }
+    return CHAIN / (double)(longer - shorter);
+}
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+/* Of the core's clock. */
+static double gigahertz(void) {
+    double most = 0;
+    for (int i = 0; i < 20; i++) {
+        double start = seconds();
+        chain(CHAIN);
+        double middle = seconds();
+        chain(3 * CHAIN);
+        double found = 2 * CHAIN / ((seconds() - middle) - (middle - start)) * 1e-9;
+        most = found > most && found < 20 ? found : most;
+    }
+    return most;
+}
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+/* The mean of those that no interrupt hit, each begun at a random moment of the counter's step. */
+static double typical(int which, char *source, char *destination) {
+    static uint64_t found[SAMPLES];
+    int samples = SAMPLES;
+    for (int i = 0; i < samples; i++) {
+        for (volatile int n = rand() % 256; n; n--);
+        found[i] = bodies[which](destination, source);
+        if (i == 20 && found[i] > 2000)
+            samples = found[i] > 20000 ? 60 : 300; /* a step of the counter is little of it */
+    }
+    qsort(found, samples, sizeof *found, ascending);
+    uint64_t most = found[samples / 2] + 100 + found[samples / 2] / 8, sum = 0, kept = 0;
+    for (; kept < (uint64_t)samples && found[kept] <= most; kept++) sum += found[kept];
+    return (double)sum / (double)kept;
+}
+/* Ticks from a load to the next through the lines of so many bytes, in random order. */
+static double along(char *area, uint64_t bytes) {
+    uint64_t lines = bytes / LINE;
+    uint32_t *order = malloc(lines * sizeof *order);
+    for (uint64_t i = 0; i < lines; i++)
+        order[i] = i;
+    for (uint64_t i = lines - 1; i; i--) {
+        uint64_t j = (((uint64_t)rand() << 16) ^ rand()) % (i + 1);
+        uint32_t kept = order[i];
+        order[i] = order[j], order[j] = kept;
+    }
+    for (uint64_t i = 0; i < lines; i++)
+        *(void **)(area + (uint64_t)order[i] * LINE) = area + (uint64_t)order[(i + 1) % lines] * LINE;
+    free(order);
+    void **at = (void **)area;
+    for (uint64_t i = 0; i < 2 * lines && i < 1 << 20; i++)
+        at = *at;
+    uint64_t least = UINT64_MAX, end;
+    for (int i = 0; i < 5; i++) {
+        uint64_t start = ticks();
+        for (int n = 0; n < RING_LOADS; n++)
+            __asm__ volatile("mov (%0), %0" : "+r"(at)::"memory");
+        end = ticks() - start;
+        least = end < least ? end : least;
+    }
+    return (double)least / RING_LOADS;
+}
+int main(int argc, char **argv) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(argc > 1 ? atoi(argv[1]) : 0, &set);
+    sched_setaffinity(0, sizeof set, &set);
+    int rounds = argc > 2 ? atoi(argv[2]) : 15;
+    srand(argc > 3 ? atoi(argv[3]) : 1);
+    char *source = mmap((void *)0x40000000, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (source != (void *)0x40000000 || madvise(source, 256 << 20, MADV_NOHUGEPAGE))
+        return 1;
+    char *destination = source + (128 << 20);
+    memset(source, 1, 80 << 20), memset(destination, 1, 1 << 20);
+    uint64_t most = 2 << 20;
+    for (int i = 0; i < RING_COUNT; i++)
+        most = rings[i] > most ? rings[i] : most;
+    char *area = aligned_alloc(2 << 20, (most + (2 << 20) - 1) >> 21 << 21);
+    if (!area)
+        return 1;
+    madvise(area, most, MADV_HUGEPAGE);
+    memset(area, 0, most);
+    /* Round by round: what disturbs the core for a while hits some rounds of all bodies, not all rounds of one. */
+    for (int i = 0; i < COUNT; i++)
+        if (prepared[i])
+            prepared[i](destination, source);
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < COUNT; i++) {
+            if (prepared[i])
+                prepared[i](destination, source);
+            printf("%f\n", typical(i, source, destination) * cycles_a_tick());
+        }
+        for (int i = 0; i < RING_COUNT; i++)
+            printf("%f\n", along(area, rings[i]) * cycles_a_tick());
+        printf("%f\n", gigahertz());
+        fflush(stdout);
+    }
+}
+"""
+_SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
+
+
+def _function(name: str, text: str) -> str:
+    saved = "\n".join(f"push {register}" for register in _SAVED)
+    back = "\n".join(f"pop {register}" for register in reversed(_SAVED))
+    return f".balign 64\n.globl {name}\n{name}:\n{saved}\n{text}\n{back}\nret\n"
+
+
+def assembly(bodies: Sequence[Body]) -> str:
+    """The bodies as functions of a destination and a source, which give ticks."""
+    code = ".intel_syntax noprefix\n.text\n"
+    for i, body in enumerate(bodies):
+        code += _function(f"body_{i}", f"{START}\n{body.text}\n{STOP}\nshl rdx, 32\nadd rax, rdx\nsub rax, r13\ncld")
+        if body.prepare:
+            code += _function(f"prepare_{i}", body.prepare)
+    return code + '.section .note.GNU-stack, "", @progbits\n'
+
+
+def check_gcc() -> None:
+    """Raises `UserError` where there is none."""
+    if shutil.which("gcc") is None:
+        raise UserError("calibrate builds its probes with gcc, and there is none: install gcc (apt install gcc)")
+
+
+def gcc(*arguments: object) -> None:
+    """Runs gcc. Raises `UserError` where there is none, or what it says."""
+    check_gcc()
+    done = subprocess.run(["gcc", *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        raise UserError(f"gcc did not build the probes: {(done.stderr.strip() or 'it failed').splitlines()[0]}")
+
+
+class HostProgram:
+    """The bodies and rings (of so many bytes) as a program. A context: its folder goes with it."""
+
+    def __init__(self, bodies: Sequence[Body], rings: Sequence[int] = ()) -> None:
+        self.count = len(bodies) + len(rings) + 1
+        self._bodies, self._rings = bodies, rings
+        self._folder = tempfile.TemporaryDirectory(prefix="breakeven-")
+        self._running: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> HostProgram:
+        names = [f"body_{i}" for i in range(len(self._bodies))]
+        prepared = [f"prepare_{i}" if body.prepare else "0" for i, body in enumerate(self._bodies)]
+        declared = [f"uint64_t {name}(void *, void *);" for name in [*names, *prepared] if name != "0"]
+        main = MAIN.replace("BODIES", "\n".join(declared)).replace("NAMES", ", ".join(names))
+        main = main.replace("PREPARED", ", ".join(prepared))
+        main = main.replace("RINGS", ", ".join(map(str, [*self._rings, 0])))
+        folder = Path(self._folder.name)
+        source, assembled, self._program = folder / "main.c", folder / "bodies.S", folder / "probes"
+        source.write_text(main)
+        assembled.write_text(assembly(self._bodies))
+        gcc("-O2", source, assembled, "-o", self._program)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._running is not None and self._running.poll() is None:
+            self._running.kill()
+            self._running.wait()
+        self._folder.cleanup()
+
+    def rounds(self, cpu: int, count: int, seed: int) -> list[list[float]]:
+        """Of so many rounds, the cycles of each body and ring, and the clock in GHz."""
+        command = [str(self._program), str(cpu), str(count), str(seed)]
+        self._running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        out, _ = self._running.communicate()
+        values = [float(word) for word in out.split()]
+        if self._running.returncode or len(values) != count * self.count:
+            status = self._running.returncode
+            raise UserError(f"the probes' program ended with status {status}: report it, with the host's processor")
+        return [values[i : i + self.count] for i in range(0, len(values), self.count)]

@@ -1,0 +1,276 @@
+"""The parameters that are fitted: the paths that each sets, the values that are tried, the probes that decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from breakeven.config.errors import OverrideError
+from breakeven.config.overrides import get_parameter
+
+#: names of the probes that decide a knob; a word and `*`: all that begin so
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One number, or a choice, of the model."""
+
+    name: str
+    #: a value -> path -> what that parameter becomes, as ``--set`` writes it
+    sets: Callable[[Any], dict[str, Any]]
+    #: rising; the base's own is tried, too
+    candidates: tuple[Any, ...]
+    probes: Names
+    #: what the base has
+    base: Any
+    #: fitted again after the others
+    again: bool = False
+
+
+class Base:
+    """The tree of the base: what it has, and where."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self.cpu = root.system.cpu
+
+    def value(self, path: str) -> Any:
+        """What the base has there; None: no such parameter."""
+        try:
+            found = get_parameter(self.root, path)
+        except OverrideError:
+            return None
+        return _plain(found)
+
+    def units(self) -> list[tuple[str, list[str], int]]:
+        """Of each functional unit: its path, the classes of its operations, how many there are."""
+        return [
+            (f"cpu.fuPool.FUList[{i}]", [str(op.opClass) for op in _listed(unit.opList)], int(unit.count))
+            for i, unit in enumerate(_listed(self.cpu.fuPool.FUList))
+        ]
+
+
+def _listed(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, (list, tuple)) or hasattr(found, "__iter__") else [found]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool):
+        return bool(value)
+    return int(value) if isinstance(value, int) else float(value) if isinstance(value, float) else value
+
+
+def knobs(root: Any) -> list[Knob]:
+    """Those that the base has, in the order in which they are fitted: the later ones lean on the earlier ones."""
+    base = Base(root)
+    return [knob for part in (_widths, _units, _latencies, _fences, _memory, _strings, _levels) for knob in part(base)]
+
+
+def _one(
+    base: Base, name: str, path: str, candidates: Sequence[Any], *probes: str, again: bool = False
+) -> Iterator[Knob]:
+    """One parameter, where the base has it."""
+    value = base.value(path)
+    if value is not None:
+        yield Knob(name, lambda found: {path: found}, tuple(candidates), probes, value, again)
+
+
+def _widths(base: Base) -> Iterator[Knob]:
+    stages = ("decodeWidth", "renameWidth", "dispatchWidth")
+    present = [f"cpu.{stage}" for stage in stages if base.value(f"cpu.{stage}")]
+    if len(present) < len(stages):
+        return  # an in-order core
+    value = base.value("cpu.renameWidth")
+    later = {
+        f"cpu.{name}": base.value(f"cpu.{name}") for name in ("fetchWidth", "commitWidth", "issueWidth", "wbWidth")
+    }
+
+    def sets(width: int) -> dict[str, Any]:
+        wider = {path: width for path, least in later.items() if least < width}
+        return {**dict.fromkeys(present, width), **wider}
+
+    yield Knob("micro-ops a cycle", sets, tuple(range(2, 11)), ("nop", "addition, load or nop"), value)
+
+
+def _units(base: Base) -> Iterator[Knob]:
+    for name, operation, ports, probes in (
+        ("additions a cycle", "IntAlu", "", ("independent addition",)),
+        ("loads a cycle", "MemRead", "cpu.cacheLoadPorts", ("load of 8 B", "load of 16 B", "load of 32 B")),
+        ("stores a cycle", "MemWrite", "cpu.cacheStorePorts", ("store of 8 B", "store of 16 B", "store of 32 B")),
+    ):
+        yield from _count(base, name, operation, ports, probes)
+    width = base.value("cpu.issueWidth")
+    if width is not None:
+        both = {"cpu.issueWidth": 1, "cpu.wbWidth": 1}
+        yield Knob(
+            "operations begun a cycle", lambda found: dict.fromkeys(both, found), tuple(range(2, 17)),
+            ("addition, load or store", "addition, load or nop", "load and store of 8 B"), width,
+        )  # fmt: skip
+
+
+def _count(base: Base, name: str, operation: str, ports: str, probes: Names) -> Iterator[Knob]:
+    """How many units do `operation`, by the number of those that do nothing else; and the cache's ports for it."""
+    family = {"MemRead": {"MemRead", "FloatMemRead"}, "MemWrite": {"MemWrite", "FloatMemWrite"}}.get(
+        operation, {operation}
+    )
+    units = [(path, set(classes), count) for path, classes, count in base.units() if operation in classes]
+    alone = [(path, count) for path, classes, count in units if classes <= family]
+    others = sum(count for _, classes, count in units if not classes <= family)
+    if not units:
+        return
+    path, count = alone[0] if alone else ("", 0)
+    least = sum(count for _, count in alone[1:]) + others
+
+    def sets(value: int) -> dict[str, Any]:
+        found: dict[str, Any] = {ports: value} if ports else {}
+        return {**found, f"{path}.count": value - least} if path else found
+
+    if path or ports:
+        value = base.value(ports) if ports else least + count
+        first = max(least + 1, 1) if path else 1
+        yield Knob(name, sets, tuple(range(first, 9 if not ports else 5)), probes, value)
+
+
+def _latencies(base: Base) -> Iterator[Knob]:
+    for name, operation, probe in (
+        ("cycles of a multiplication", "IntMult", "dependent multiplication"),
+        ("cycles of a vector addition", "SimdAdd", "dependent vector addition"),
+        ("cycles of a vector multiplication", "SimdMult", "dependent vector multiplication"),
+    ):
+        paths = [
+            f"{path}.opList[{n}].opLat"
+            for path, classes, _ in base.units() for n, each in enumerate(classes) if each == operation
+        ]  # fmt: skip
+        yield from _all_alike(base, name, paths, range(1, 9), probe)
+    rows = _listed(getattr(base.cpu.isa[0].microcode, "instructions", []))
+    for mnemonic, probes in (
+        ("adc", ("dependent adc", "dependent adc of a word in memory")), ("psadbw", ("dependent psadbw",)),
+    ):  # fmt: skip
+        paths = [
+            f"cpu.isa[0].microcode.instructions[{n}].latency"
+            for n, row in enumerate(rows) if mnemonic in list(row.mnemonics)
+        ]  # fmt: skip
+        yield from _all_alike(base, f"cycles of {mnemonic}", paths, range(1, 9), *probes)
+    yield from _one(
+        base, "stages after a misprediction", "cpu.fetchToDecodeDelay", range(1, 16),
+        "branch that cannot be predicted, half of them wrong",
+    )  # fmt: skip
+
+
+def _all_alike(base: Base, name: str, paths: list[str], candidates: Sequence[Any], *probes: str) -> Iterator[Knob]:
+    """Several parameters with one value."""
+    if paths:
+        yield Knob(name, lambda found: dict.fromkeys(paths, found), tuple(candidates), probes, base.value(paths[0]))
+
+
+#: the parameters of a fence, and the probes that decide them: the one place that names them
+FENCES = ("cpu.fenceAfterLoads", "cpu.fenceAfterStores", "cpu.fenceLatency")
+
+
+def _fences(base: Base) -> Iterator[Knob]:
+    for path in FENCES:
+        yield from _one(base, f"fence, {path.removeprefix('cpu.fence')}", path, range(61), "fences around*", again=True)
+
+
+def _memory(base: Base) -> Iterator[Knob]:
+    tag, data = base.value("cpu.dcache.tag_latency"), base.value("cpu.dcache.data_latency")
+    if tag is not None and tag == data:
+        paths = ["cpu.dcache.tag_latency", "cpu.dcache.data_latency"]
+        yield from _all_alike(base, "cycles of the first level", paths, range(1, 9), "load to use, first level")
+    for name, path, candidates, probes in (
+        ("store to load", "cpu.forwardLatency", range(1, 13),
+         ("store and load of the same 8 B",)),
+        ("store to a load that it covers in part", "cpu.forwardFailPenalty", range(31),
+         ("store of 4 B and load of 8 B over it",)),
+        ("load that a store's low bits fit", "cpu.aliasPenalty", range(21), ("store and load 4 KiB apart",)),
+        ("line crossed by a load", "cpu.misaligned.line_cross_load", range(21), ("load to use across a line",)),
+        ("page crossed by a load", "cpu.misaligned.page_cross_load", range(61), ("load to use across a page",)),
+        ("line crossed by a store", "cpu.misaligned.line_cross_store", range(21),
+         ("store of 8 B across a line", "store of 16 B across a line", "store of 32 B across a line")),
+        ("further cycles of a store in two lines", "cpu.misaligned.split_store_slots", range(9),
+         ("store of 8 B across a line", "store of 16 B across a line", "store of 32 B across a line")),
+        ("further cycles of a load in two lines", "cpu.misaligned.split_slots", range(9),
+         ("load of 8 B across a line", "load of 16 B across a line", "load of 32 B across a line")),
+        ("page crossed by a store", "cpu.misaligned.page_cross_store", range(61), ("store of 8 B across a page",)),
+    ):  # fmt: skip
+        yield from _one(base, name, path, candidates, *probes)
+    if base.value("cpu.misaligned.granule") is not None:
+        yield from _one(
+            base, "B that an access may not cross for nothing", "cpu.misaligned.granule", (0, 16, 32),
+            "store of 8 B across 32 B", "store of 16 B across 32 B", "load of 8 B across 32 B", again=True,
+        )  # fmt: skip
+    if base.value("cpu.write_combining.buffers") is not None:
+        yield from _one(
+            base, "non-temporal stores are posted", "cpu.write_combining.posted", (False, True), "* past the caches"
+        )
+        yield from _one(
+            base, "write-combining buffers", "cpu.write_combining.buffers", range(2, 33), "* past the caches"
+        )
+        yield from _one(
+            base, "way of a non-temporal store", "cpu.write_combining.latency", range(0, 401, 10), "* past the caches"
+        )
+
+
+def _strings(base: Base) -> Iterator[Knob]:
+    microcode = base.cpu.isa[0].microcode
+    for kind, instruction in (("rep_movs", "rep movs"), ("rep_stos", "rep stos")):
+        modes = _listed(getattr(microcode, kind, None) or [])
+        for attribute in ("min_page_offset",):
+            paths = [f"cpu.isa[0].microcode.{kind}[{n}].{attribute}" for n, mode in enumerate(modes)
+                     if getattr(mode, attribute)]  # fmt: skip
+            near = (f"`{instruction}b` of 512 B, *", f"`{instruction}b` * to an odd place")
+            distances = (1, 8, 16, 17, 20, 24, 32, 33, 48, 64, 65)
+            yield from _all_alike(base, f"{instruction}: nearest fast distance", paths, distances, *near)
+        for n, mode in enumerate(modes):
+            start = "startup" if getattr(mode, "startup", 0) else "startup_uops"
+            path = f"cpu.isa[0].microcode.{kind}[{n}]"
+            probes = (f"`{instruction}*", f"16 `{instruction}*")
+            yield from _one(base, f"{instruction}, mode {n}: start", f"{path}.{start}", range(801), *probes)
+            if int(mode.block):
+                for pace in ("bytes_per_cycle", "bytes_per_cycle_misaligned", "bytes_per_cycle_crossed"):
+                    if base.value(f"{path}.{pace}"):
+                        steps = (
+                            4,
+                            6,
+                            8,
+                            10,
+                            12,
+                            14,
+                            16,
+                            18,
+                            20,
+                            22,
+                            24,
+                            26,
+                            28,
+                            29,
+                            30,
+                            31,
+                            32,
+                            36,
+                            40,
+                            44,
+                            48,
+                            56,
+                            64,
+                        )
+                        yield from _one(base, f"{instruction}, mode {n}: {pace}", f"{path}.{pace}", steps, *probes)
+
+
+def _levels(base: Base) -> Iterator[Knob]:
+    for level in (2, 3, 4):
+        yield from _one(
+            base, f"cycles of level {level}", f"l{level}.data_latency", range(1, 201), f"load to use, level {level}"
+        )
+    latency = base.value("mem_ctrl.latency")
+    if latency is not None:
+        yield Knob(
+            "latency of the memory", lambda found: {"mem_ctrl.latency": f"{found}ns"}, tuple(range(5, 301)),
+            ("load to use, memory",), _nanoseconds(latency),
+        )  # fmt: skip
+
+
+def _nanoseconds(latency: Any) -> int:
+    return round(latency.ticks / 1000) if hasattr(latency, "ticks") else round(float(latency) * 1e9)
