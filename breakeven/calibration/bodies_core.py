@@ -73,18 +73,15 @@ def branches() -> Iterator[Probe]:
     loop = f"mov ecx, {{}}\n{back}: dec ecx\njnz {back}b"
     yield Probe("turn of an empty loop", loop.format(40), loop.format(20), 20)
     near, over = labels(2)
-    calls = f"jmp {over}f\n.balign 16\n{near}: ret\n.balign 16\n{over}:\nlea r11, [rip+{near}b]\n"
-    yield Probe("call and return", calls + lines("call r11", 32), calls + lines("call r11", 16), 16)
+    function = f"jmp {over}f\n.balign 16\n{near}: ret\n.balign 16\n{over}:\n"
+    call = f"call {near}b"
+    yield Probe("call and return", function + lines(call, 32), function + lines(call, 16), 16)
+    loop = f"{function}mov ebp, %d\n.balign 16\n{back}: {call}\ndec ebp\njnz {back}b"
+    yield Probe("empty call in a loop", loop % 32, loop % 16, 16)
     far = labels(1)[0]
     untaken = f"test rdi, rdi\njz {far}f"
     end = f"\n{far}:"
     yield Probe("untaken branch", lines(untaken, 192) + end, lines(untaken, 96) + end, 96)
-    near, over = labels(2)
-    loop = (
-        f"jmp {over}f\n.balign 16\n{near}: ret\n.balign 16\n{over}:\nlea rbx, [rip+{near}b]\nmov ebp, %d\n.balign 16\n"
-    )
-    loop += f"{back}: mov rdi, rdi\nmov rsi, rsi\nmov rdx, r12\nmov rcx, r14\ncall rbx\ndec ebp\njnz {back}b"
-    yield Probe("empty call in a loop", loop % 32, loop % 16, 16)
     # The state of a generator (xorshift) lies behind the first buffer's page.
     step = "mov rax, [rsi+8192]\nmov rcx, rax\nshl rcx, 13\nxor rax, rcx\nmov rcx, rax\nshr rcx, 7\nxor rax, rcx\n"
     step += "mov rcx, rax\nshl rcx, 17\nxor rax, rcx\nmov [rsi+8192], rax\n"

@@ -104,13 +104,19 @@ class Search:
         for done, knob in enumerate(order):
             if self._progress is not None:
                 self._progress(done, len(order), knob.name)
-            fitted = self._fit(knob, found[knob.name].value if knob.name in found else knob.base)
+            fitted = self._fit(knob, found[knob.name].value if knob.name in found else self._now(knob))
             if fitted is not None:
-                found[knob.name] = fitted
                 self._values |= fitted.settings
+            if fitted is not None and not knob.start:
+                found[knob.name] = fitted
         after = self.model.measure(self.measured, as_settings(self._values))
         numbers = {name: (each.cycles, before[name], after[name]) for name, each in self.measured.items()}
         return Fit(self.model.base, list(found.values()), numbers, self.tolerances)
+
+    def _now(self, knob: Knob) -> object:
+        """What the knob's one parameter is by now, or the base's."""
+        paths = list(knob.sets(knob.base))
+        return self._values.get(paths[0], knob.base) if len(paths) == 1 else knob.base
 
     def _fit(self, knob: Knob, now: object) -> Fitted | None:
         """None: no probe responds to the knob."""
@@ -136,7 +142,7 @@ class Search:
         responding: set[str] = set()
         for other in _apart(knob.candidates, now):
             there = self._numbers(knob, other, wanted)
-            responding |= {name for name in there if abs(there[name] - here[name]) > 0.1 * self.tolerances[name]}
+            responding |= {name for name in there if abs(there[name] - here[name]) > self.tolerances[name]}
         return [name for name in wanted if name in responding]
 
     def _numbers(self, knob: Knob, value: object, names: Iterable[str]) -> dict[str, float]:

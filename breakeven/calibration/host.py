@@ -19,7 +19,7 @@ from breakeven.machine.host import cpu_info
 ROUNDS, MOST_ROUNDS = 45, 180
 #: what nothing has disturbed is the lower half of a body's rounds: its quartiles lie apart by no more than this share,
 #: or by so many cycles
-SHARE, CYCLES = 0.02, 2.5
+SHARE, CYCLES = 0.05, 2.5
 #: the same of a ring: neighbours use the shared levels
 _RING_SHARE = 0.1
 #: a host on which more of the probes than this share never agree is too noisy

@@ -9,6 +9,8 @@ from typing import Any
 from breakeven.config.errors import OverrideError
 from breakeven.config.overrides import get_parameter
 
+#: bytes a cycle of a repeated string instruction; 0: as when aligned
+_PACES = (0, *range(2, 28, 2), *range(28, 33), 36, 40, 44, 48, 56, 64)
 #: names of the probes that decide a knob; a word and `*`: all that begin so
 Names = tuple[str, ...]
 
@@ -27,6 +29,8 @@ class Knob:
     base: Any
     #: fitted again after the others
     again: bool = False
+    #: only where the search for the others starts
+    start: bool = False
 
 
 class Base:
@@ -166,12 +170,29 @@ def _all_alike(base: Base, name: str, paths: list[str], candidates: Sequence[Any
 
 
 #: the parameters of a fence, and the probes that decide them: the one place that names them
-FENCES = ("cpu.fenceAfterLoads", "cpu.fenceAfterStores", "cpu.fenceLatency")
+FENCE = "cpu.fenceLatency"
+FENCE_AFTER = {"cpu.fenceAfterLoads": "fences around * loads", "cpu.fenceAfterStores": "fences around * stores"}
+_AROUND = "fences around * dependent additions"
 
 
 def _fences(base: Base) -> Iterator[Knob]:
-    for path in FENCES:
-        yield from _one(base, f"fence, {path.removeprefix('cpu.fence')}", path, range(61), "fences around*", again=True)
+    now = {path: base.value(path) for path in (FENCE, *FENCE_AFTER)}
+    if None in now.values():
+        return
+
+    # What one of them hides the others may show: all are tried from a fence that waits for nothing, too.
+    def sets(latency: int | None) -> dict[str, Any]:
+        return now if latency is None else {FENCE: latency, **dict.fromkeys(FENCE_AFTER, 0)}
+
+    yield Knob("fence, alone", sets, tuple(range(61)), (_AROUND,), None, start=True)
+    for path, probes in (*FENCE_AFTER.items(), (FENCE, _AROUND)):
+        yield from _one(base, f"fence, {path.removeprefix('cpu.fence')}", path, range(61), probes, again=True)
+
+
+#: where a store, or a load, lies in two lines and nothing waits for it
+_STORES_ACROSS = tuple(f"store of {size} B across a line" for size in (8, 16, 32))
+_LOADS_ACROSS = tuple(f"load of {size} B across a line" for size in (8, 16, 32))
+_WITHIN = ("store of 8 B across 32 B", "store of 16 B across 32 B", "load of 8 B across 32 B")
 
 
 def _memory(base: Base) -> Iterator[Knob]:
@@ -180,37 +201,32 @@ def _memory(base: Base) -> Iterator[Knob]:
         paths = ["cpu.dcache.tag_latency", "cpu.dcache.data_latency"]
         yield from _all_alike(base, "cycles of the first level", paths, range(1, 9), "load to use, first level")
     for name, path, candidates, probes in (
-        ("store to load", "cpu.forwardLatency", range(1, 13),
-         ("store and load of the same 8 B",)),
-        ("store to a load that it covers in part", "cpu.forwardFailPenalty", range(31),
+        ("store to load", "forwardLatency", range(1, 13), ("store and load of the same 8 B",)),
+        ("store to a load that it covers in part", "forwardFailPenalty", range(31),
          ("store of 4 B and load of 8 B over it",)),
-        ("load that a store's low bits fit", "cpu.aliasPenalty", range(21), ("store and load 4 KiB apart",)),
-        ("line crossed by a load", "cpu.misaligned.line_cross_load", range(21), ("load to use across a line",)),
-        ("page crossed by a load", "cpu.misaligned.page_cross_load", range(61), ("load to use across a page",)),
-        ("line crossed by a store", "cpu.misaligned.line_cross_store", range(21),
-         ("store of 8 B across a line", "store of 16 B across a line", "store of 32 B across a line")),
-        ("further cycles of a store in two lines", "cpu.misaligned.split_store_slots", range(9),
-         ("store of 8 B across a line", "store of 16 B across a line", "store of 32 B across a line")),
-        ("further cycles of a load in two lines", "cpu.misaligned.split_slots", range(9),
-         ("load of 8 B across a line", "load of 16 B across a line", "load of 32 B across a line")),
-        ("page crossed by a store", "cpu.misaligned.page_cross_store", range(61), ("store of 8 B across a page",)),
+        ("load that a store's low bits fit", "aliasPenalty", range(21), ("store and load 4 KiB apart",)),
+        ("line crossed by a load", "misaligned.line_cross_load", range(21), ("load to use across a line",)),
+        ("page crossed by a load", "misaligned.page_cross_load", range(61), ("load to use across a page",)),
     ):  # fmt: skip
-        yield from _one(base, name, path, candidates, *probes)
-    if base.value("cpu.misaligned.granule") is not None:
-        yield from _one(
-            base, "B that an access may not cross for nothing", "cpu.misaligned.granule", (0, 16, 32),
-            "store of 8 B across 32 B", "store of 16 B across 32 B", "load of 8 B across 32 B", again=True,
-        )  # fmt: skip
+        yield from _one(base, name, f"cpu.{path}", candidates, *probes)
+    splits: list[tuple[str, str, Sequence[int], Names]] = [
+        ("B that an access may not cross for nothing", "granule", (0, 16, 32),
+         (*_WITHIN, "copy by 8 B of 4 KiB, 4 B off a word")),
+        ("further cycles of a store in two lines", "split_store_slots", range(9), (*_STORES_ACROSS, *_WITHIN)),
+        ("further cycles of a load in two lines", "split_slots", range(9), (*_LOADS_ACROSS, *_WITHIN)),
+    ]  # fmt: skip
+    for name, path, values, names in splits:
+        yield from _one(base, name, f"cpu.misaligned.{path}", values, *names, again=True)
+    yield from _one(base, "line crossed by a store", "cpu.misaligned.line_cross_store", range(21), *_STORES_ACROSS)
+    across = "store of 8 B across a page"
+    yield from _one(base, "page crossed by a store", "cpu.misaligned.page_cross_store", range(61), across)
     if base.value("cpu.write_combining.buffers") is not None:
-        yield from _one(
-            base, "non-temporal stores are posted", "cpu.write_combining.posted", (False, True), "* past the caches"
-        )
-        yield from _one(
-            base, "write-combining buffers", "cpu.write_combining.buffers", range(2, 33), "* past the caches"
-        )
-        yield from _one(
-            base, "way of a non-temporal store", "cpu.write_combining.latency", range(0, 401, 10), "* past the caches"
-        )
+        for name, path, tried in (
+            ("non-temporal stores are posted", "posted", (False, True)),
+            ("write-combining buffers", "buffers", range(2, 33)),
+            ("way of a non-temporal store", "latency", range(0, 401, 10)),
+        ):
+            yield from _one(base, name, f"cpu.write_combining.{path}", tried, "* past the caches", again=True)
 
 
 def _strings(base: Base) -> Iterator[Knob]:
@@ -230,33 +246,7 @@ def _strings(base: Base) -> Iterator[Knob]:
             yield from _one(base, f"{instruction}, mode {n}: start", f"{path}.{start}", range(801), *probes)
             if int(mode.block):
                 for pace in ("bytes_per_cycle", "bytes_per_cycle_misaligned", "bytes_per_cycle_crossed"):
-                    if base.value(f"{path}.{pace}"):
-                        steps = (
-                            4,
-                            6,
-                            8,
-                            10,
-                            12,
-                            14,
-                            16,
-                            18,
-                            20,
-                            22,
-                            24,
-                            26,
-                            28,
-                            29,
-                            30,
-                            31,
-                            32,
-                            36,
-                            40,
-                            44,
-                            48,
-                            56,
-                            64,
-                        )
-                        yield from _one(base, f"{instruction}, mode {n}: {pace}", f"{path}.{pace}", steps, *probes)
+                    yield from _one(base, f"{instruction}, mode {n}: {pace}", f"{path}.{pace}", _PACES, *probes)
 
 
 def _levels(base: Base) -> Iterator[Knob]:

@@ -42,8 +42,8 @@ def machine_file(fit: Fit, measurements: Measurements, name: str) -> str:
     sure = sum(1 for each in fit.fitted for _ in each.settings)
     about = (
         f"Written by `breakeven calibrate` on {measurements.date}, from the preset {fit.base}: {len(fit.numbers)} "
-        f"probes of {measurements.words} decided the {sure} values below. Whatever is not set here is {fit.base}'s, with the "
-        "source that it has there. Every line may be edited."
+        f"probes of {measurements.words} decided the {sure} values below. Whatever is not set here is {fit.base}'s, "
+        "with the source that it has there. Every line may be edited."
     )
     text = _HEAD.format(
         host=_safe(measurements.host), about=_filled(about), base=fit.base, name=name,

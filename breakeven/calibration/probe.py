@@ -89,7 +89,8 @@ def pace(name: str, line: str, count: int = 128, step: int = 8, **more: object) 
 def called(text: str) -> str:
     """A call of a function that has `text`: harnesses measure calls, and a return is a load."""
     there, behind = labels(2)
-    return f"lea rbx, [rip+{there}f]\ncall rbx\njmp {behind}f\n.balign 64\n{there}:\n{text}\nret\n.balign 64\n{behind}:"
+    # A direct one: what predictors make of an indirect call is no part of a probe.
+    return f"call {there}f\njmp {behind}f\n.balign 64\n{there}:\n{text}\nret\n.balign 64\n{behind}:"
 
 
 _EMPTY_CALL = called("")
