@@ -7,101 +7,18 @@ takes there is subtracted. Needs gcc on x86-64 Linux.
 
 from __future__ import annotations
 
-import itertools
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
+from breakeven.calibration.host_program import HostProgram
+from breakeven.calibration.model import Program
+from breakeven.calibration.probe import EMPTY, Body, labels, lines, turns
+from breakeven.m5 import canonical
 from breakeven.machine.presets import describe_machine
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests.x86_asm import BEGIN, END, EXIT, measure  # noqa: E402
-
-START = "mfence\nlfence\nrdtsc\nshl rdx, 32\nlea r13, [rax+rdx]\nmfence\nlfence"
-STOP = "mfence\nlfence\nrdtsc"
-#: where a preset has what the host has at multiples of 128 MiB
-SOURCE, DESTINATION = 0x800_0000, 0x1000_0000
-#: turns in the preset; the last one counts
-TURNS = 20
+ROUNDS = 15
 COUNTS = (1, 8, 16, 32, 64)
-_labels = itertools.count(100)
-
-_MAIN = """
-#define _GNU_SOURCE
-#include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-enum { SAMPLES = 2000, ROUNDS = 15, CHAIN = 16384 };
-BODIES
-static uint64_t (*const bodies[])(void *, void *) = {NAMES};
-static uint64_t ticks(void) {
-    uint32_t low, high;
-    __asm__ volatile("mfence; lfence; rdtsc; lfence" : "=a"(low), "=d"(high)::"memory");
-    return (uint64_t)high << 32 | low;
-}
-static uint64_t chain(int n) {
-    uint64_t start = ticks(), sum = 1, one = 1;
-    for (n /= 64; n; n--)
-        __asm__ volatile(".rept 64; add %1, %0; .endr" : "+r"(sum) : "r"(one));
-    return ticks() - start;
-}
-static double cycles_a_tick(void) {
-    uint64_t shorter = UINT64_MAX, longer = UINT64_MAX;
-    for (int i = 0; i < 20; i++) {
-        uint64_t a = chain(CHAIN), b = chain(2 * CHAIN);
-        shorter = a < shorter ? a : shorter, longer = b < longer ? b : longer;
-    }
-    return CHAIN / (double)(longer - shorter);
-}
-static int ascending(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-/* The mean of those that no interrupt hit, each begun at a random moment of the counter's step. */
-static double typical(int which, char *source, char *destination) {
-    static uint64_t found[SAMPLES];
-    for (int i = 0; i < SAMPLES; i++) {
-        for (volatile int n = rand() % 256; n; n--);
-        found[i] = bodies[which](destination, source);
-    }
-    qsort(found, SAMPLES, sizeof *found, ascending);
-    uint64_t most = found[SAMPLES / 2] + 100, sum = 0, kept = 0; /* a step of the counter is less */
-    for (; kept < SAMPLES && found[kept] <= most; kept++) sum += found[kept];
-    return (double)sum / (double)kept;
-}
-int main(int argc, char **argv) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(argc > 1 ? atoi(argv[1]) : 0, &set);
-    sched_setaffinity(0, sizeof set, &set);
-    char *source = mmap((void *)0x40000000, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (source != (void *)0x40000000 || madvise(source, 256 << 20, MADV_NOHUGEPAGE))
-        return 1;
-    char *destination = source + (128 << 20);
-    memset(source, 1, 80 << 20), memset(destination, 1, 1 << 20);
-    /* Round by round: what disturbs the core for a while hits some rounds of all bodies, not all rounds of one. */
-    enum { COUNT = sizeof bodies / sizeof *bodies };
-    static double least[COUNT];
-    for (int round = 0; round < ROUNDS; round++)
-        for (int i = 0; i < COUNT; i++) {
-            double now = typical(i, source, destination) * cycles_a_tick();
-            least[i] = round && least[i] < now ? least[i] : now;
-        }
-    for (int i = 0; i < COUNT; i++)
-        printf("%f\\n", least[i]);
-}
-"""
-
-
-def lines(line: str, count: int) -> str:
-    """`line` so often, `{at}` in it a word further each time."""
-    return "\n".join(line.format(at=8 * i) for i in range(count))
 
 
 def bodies() -> dict[str, str]:
@@ -114,7 +31,7 @@ def bodies() -> dict[str, str]:
     ):
         found |= {f"{what}: {count}": lines(line, count) for count in COUNTS}
     for count in (1, 4, 8):
-        ahead = [f"jmp {n}f\n.balign 16\n{n}:" for n in itertools.islice(_labels, count)]
+        ahead = [f"jmp {n}f\n.balign 16\n{n}:" for n in labels(count)]
         found[f"jumps: {count}"] = "\n".join(ahead)
     for size in (0, 16, 112, 128, 1024):
         copy = f"mov rdi, r8\nmov rsi, r9\nmov ecx, {size}\nrep movsb\n" * 16
@@ -190,7 +107,7 @@ def front_end() -> dict[str, str]:
     more operations wait at once, the more chains overlap.
     """
     additions = "\n".join(f"add r{8 + i % 4}, rdi" for i in range(96))
-    ahead, first, second, over, callee = itertools.islice(_labels, 5)
+    ahead, first, second, over, callee = labels(5)
     jumps = f"jmp {first}f\n.balign 16\n{first}:\njmp {second}f\n.balign 16\n{second}:"
     called = f"jmp {over}f\n.balign 64\n{callee}: ret\n{over}:"
     found = {
@@ -213,60 +130,34 @@ def front_end() -> dict[str, str]:
 
 
 def _jumps(count: int) -> str:
-    return "\n".join(f"jmp {n}f\n.balign 16\n{n}:" for n in itertools.islice(_labels, count))
+    return "\n".join(f"jmp {n}f\n.balign 16\n{n}:" for n in labels(count))
 
 
 def _untaken(count: int) -> str:
-    label = next(_labels)
+    (label,) = labels(1)
     return "\n".join([f"test rdi, rdi\njz {label}f"] * count) + f"\n{label}:"
 
 
 def _calls(text: str, count: int) -> str:
     """Calls in a row as the harness makes them: by a pointer, arguments copied first."""
-    over, callee = itertools.islice(_labels, 2)
+    over, callee = labels(2)
     function = f"jmp {over}f\n.balign 64\n{callee}:\n{text}\nret\n.balign 64\n{over}:\nlea r10, [rip+{callee}b]\n"
     return function + turns("mov rdi, rdi\nmov rsi, rsi\nmov rdx, rcx\nmov rcx, r8\ncall r10", count)
 
 
-def turns(text: str, count: int) -> str:
-    """`text` in a loop; r9 counts."""
-    label = next(_labels)
-    return f"xor eax, eax\nxor ecx, ecx\nxor edx, edx\nmov r9d, {count}\n{label}:\n{text}\ndec r9d\njnz {label}b"
-
-
 def on_host(texts: Sequence[str]) -> list[float]:
-    """Core cycles of each body on the CPU that the native engine uses, beyond an empty one."""
-    every = ["", *texts]
-    names = [f"body_{i}" for i in range(len(every))]
-    code = ".intel_syntax noprefix\n.text\n"
-    for name, text in zip(names, every, strict=True):
-        code += f".balign 64\n.globl {name}\n{name}:\npush r13\n{START}\n{text}\n{STOP}\n"
-        code += "shl rdx, 32\nadd rax, rdx\nsub rax, r13\npop r13\nret\n"
-    code += '.section .note.GNU-stack, "", @progbits\n'
-    main = _MAIN.replace("BODIES", "".join(f"uint64_t {name}(void *, void *);\n" for name in names))
-    with tempfile.TemporaryDirectory() as folder:
-        source, assembly, program = Path(folder, "main.c"), Path(folder, "bodies.S"), Path(folder, "probes")
-        source.write_text(main.replace("NAMES", ", ".join(names)))
-        assembly.write_text(code)
-        subprocess.run(["gcc", "-O2", source, assembly, "-o", program], check=True)
-        cpu = max(os.sched_getaffinity(0))
-        done = subprocess.run([program, str(cpu)], capture_output=True, text=True, check=True)
-    empty, *found = map(float, done.stdout.split())
+    """Core cycles of each body on the CPU that the native engine uses, beyond an empty one: the least of all rounds."""
+    with HostProgram([EMPTY, *map(Body, texts)]) as program:
+        rounds = program.rounds(max(os.sched_getaffinity(0)), ROUNDS, seed=1)
+    empty, *found = (min(each) for each in list(zip(*rounds, strict=True))[:-1])
     return [value - empty for value in found]
 
 
 def on_preset(preset: str, texts: Sequence[str]) -> list[float]:
     """Cycles of each body in a preset, beyond an empty one."""
-    description = describe_machine(preset)
-
-    def cycles(text: str) -> float:
-        point = f"mov rdi, {DESTINATION}\nmov rsi, {SOURCE}\n{START}\n{text}\n{STOP}"
-        return measure(
-            description, f"mov rsp, {SOURCE}\nmov r15d, {TURNS}\n9: {BEGIN}\n{point}\n{END}\ndec r15d\njnz 9b\n{EXIT}"
-        )[-1]
-
-    empty = cycles("")
-    return [cycles(text) - empty for text in texts]
+    machine, program = canonical(describe_machine(preset)), Program([EMPTY, *map(Body, texts)])
+    empty = program.cycles(EMPTY, machine)
+    return [program.cycles(Body(text), machine) - empty for text in texts]
 
 
 def table(preset: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from breakeven.analysis.load_to_use import load_to_use
 from breakeven.calibration.host_program import gcc
-from breakeven.calibration.probe import EMPTY, START, STOP, Body, Probe, Ring
+from breakeven.calibration.probe import START, STOP, Body, Probe, Ring
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
 from breakeven.m5 import canonical
@@ -54,23 +54,36 @@ def program(bodies: Sequence[Body]) -> bytes:
         return elf.read_bytes()
 
 
+class Program:
+    """The bodies as one bare-metal program."""
+
+    def __init__(self, bodies: Iterable[Body]) -> None:
+        self._numbers = {body: i for i, body in enumerate(dict.fromkeys(bodies))}
+        self._elf = program(list(self._numbers))
+
+    def cycles(self, body: Body, machine: str) -> float:
+        """What `body` takes on the machine that the canonical description `machine` describes."""
+        guest = load_engine().Machine(machine, self._elf, init_param=self._numbers[body])
+        end = guest.run(max_insts=_MOST_INSTRUCTIONS)
+        if not end["cause"].startswith("m5_exit"):
+            raise UserError(f"a probe does not end in the model: {end['detail'] or end['cause']}")
+        found = [value for dump in guest.dumps() for name, value, *_ in dump if name == "system.cpu.numCycles"]
+        return sum(found) / len(found)
+
+
 class Model:
     """The base with any settings, measured. What was measured once is kept."""
 
     def __init__(self, base: str, probes: Iterable[Probe | Ring]) -> None:
         self.base = base
         self.probes = {probe.name: probe for probe in probes}
-        found = {EMPTY: None}
-        for probe in self.probes.values():
-            if isinstance(probe, Probe):
-                found |= dict.fromkeys(probe.texts)
-        self._numbers = {body: i for i, body in enumerate(found)}
-        self._elf = program(list(self._numbers))
+        self._program = Program(
+            each for probe in self.probes.values() if isinstance(probe, Probe) for each in probe.texts
+        )
         self._template = Template(base)
         self._kept: dict[tuple[str, Body], float] = {}
         self._rings: dict[str, dict[int, float]] = {}
         self._texts: dict[tuple[str, ...], str] = {}
-        self.runs = 0
 
     @cached_property
     def root(self) -> SimObject:
@@ -99,18 +112,11 @@ class Model:
     def _cycles(self, body: Body, text: str) -> float:
         key = text, body
         if key not in self._kept:
-            self.runs += 1
-            machine = load_engine().Machine(text, self._elf, init_param=self._numbers[body])
-            end = machine.run(max_insts=_MOST_INSTRUCTIONS)
-            if not end["cause"].startswith("m5_exit"):
-                raise UserError(f"a probe does not end in the model: {end['detail'] or end['cause']}")
-            found = [value for dump in machine.dumps() for name, value, *_ in dump if name == "system.cpu.numCycles"]
-            self._kept[key] = sum(found) / len(found)
+            self._kept[key] = self._program.cycles(body, text)
         return self._kept[key]
 
     def _along(self, text: str, settings: tuple[str, ...]) -> dict[int, float]:
         if text not in self._rings:
-            self.runs += 1
             found = load_to_use(MachineSpec(self.base, settings))
             caches = [each.cycles for each in found if each.level != "memory"]
             self._rings[text] = {0: found[-1].cycles, **dict(enumerate(caches, 1))}
