@@ -14,13 +14,15 @@ from breakeven.calibration.machine_file import machine_file
 from breakeven.calibration.measurements import Measurements
 from breakeven.calibration.model import Model
 from breakeven.calibration.probes import probes
-from breakeven.errors import UserError
+from breakeven.errors import UserError, near
 from breakeven.files.writing import write_text
 from breakeven.machine.host import host_fit
-from breakeven.machine.presets import find_machine, is_file_name, preset_at
+from breakeven.machine.presets import is_file_name, list_presets, load_machine
 
 #: of a host that no preset fits
 GENERIC = "x86_o3"
+#: extensions that a probe may need, and the base's switch of each
+_SWITCHES = {"avx2": "enable_avx2", "avx512f": "enable_avx512"}
 #: levels that a probe may name
 _LEVELS = 4
 
@@ -34,8 +36,11 @@ def base_for(asked: str | None) -> str:
         return fit.preset if fit is not None else GENERIC
     if is_file_name(asked):
         raise UserError(f"--base takes a preset, and {asked} is a file: `breakeven machines` lists the presets")
-    preset = preset_at(find_machine(asked))
-    if preset is None or preset.isa != "x86":
+    presets = {each.name: each.isa for each in list_presets()}
+    if asked not in presets:
+        names = [name for name, isa in presets.items() if isa == "x86"]
+        raise UserError(f"there is no preset {asked!r}{near(asked, names, all_of='there are')}")
+    if presets[asked] != "x86":
         raise UserError(f"--base {asked} is no x86-64 preset: calibrate fits x86-64, not yet RISC-V")
     return asked
 
@@ -54,7 +59,11 @@ def measurements_from(file: Path | None, progress: Progress | None = None) -> Me
 
 def fitted(base: str, found: Measurements, progress: Progress | None = None) -> Fit:
     """The base's parameters by these numbers."""
-    asked = [each for each in probes(("avx2", "avx512f"), _LEVELS) if each.name in found.probes]
+    isa = load_machine(base).system.cpu.isa[0]
+    if not isa.enable_sse2:
+        raise UserError(f"the probes need SSE2's fences, and {base} has none: take a later preset with --base")
+    has = [name for name, switch in _SWITCHES.items() if getattr(isa, switch)]
+    asked = [each for each in probes(has, _LEVELS) if each.name in found.probes]
     if not asked:
         raise UserError("the measurements have none of the probes that calibrate knows: measure again")
     return Search(Model(base, asked), found, progress).run()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from breakeven.calibration.knobs import Knob, knobs
@@ -39,11 +39,8 @@ class Fitted:
     value: object
     #: probes that decided it: those of the knob's that respond to it
     probes: tuple[str, ...]
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """path -> value."""
-        return self.knob.sets(self.value)
+    #: path -> value
+    settings: dict[str, object]
 
 
 @dataclass
@@ -97,7 +94,7 @@ class Search:
         """All knobs, and those that lean on one another a second time."""
         every = knobs(self.model.root)
         order = [*every, *(knob for knob in every if knob.again)] + [knob for knob in every if knob.again]
-        found = {knob.name: Fitted(knob, value, ()) for knob, value in self._told}
+        found = {knob.name: Fitted(knob, value, (), knob.sets(value)) for knob, value in self._told}
         for each in found.values():
             self._values |= each.settings
         before = self.model.measure(self.measured)
@@ -107,11 +104,10 @@ class Search:
             fitted = self._fit(knob, found[knob.name].value if knob.name in found else self._now(knob))
             if fitted is not None:
                 self._values |= fitted.settings
-            if fitted is not None and not knob.start:
                 found[knob.name] = fitted
         after = self.model.measure(self.measured, as_settings(self._values))
         numbers = {name: (each.cycles, before[name], after[name]) for name, each in self.measured.items()}
-        return Fit(self.model.base, list(found.values()), numbers, self.tolerances)
+        return Fit(self.model.base, _each_once(found.values()), numbers, self.tolerances)
 
     def _now(self, knob: Knob) -> object:
         """What the knob's one parameter is by now, or the base's."""
@@ -133,7 +129,7 @@ class Search:
         best = _least(cost, knob.candidates)
         if cost(best) > (1 - BETTER) * costs[now]:
             best = now
-        return Fitted(knob, best, tuple(names))
+        return Fitted(knob, best, tuple(names), knob.sets(best))
 
     def _deciding(self, knob: Knob, now: object) -> list[str]:
         """The probes of the knob's that another value changes."""
@@ -158,6 +154,18 @@ class Search:
             return math.inf
         far = [abs(found[name] - self.measured[name].cycles) / self.tolerances[name] for name in names]
         return sum(min(each, _FAR) for each in far) / len(far)
+
+
+def _each_once(found: Iterable[Fitted]) -> list[Fitted]:
+    """Where two set a parameter, the later one does."""
+    kept: list[Fitted] = []
+    done: set[str] = set()
+    for each in reversed(list(found)):
+        settings = {path: value for path, value in each.settings.items() if path not in done}
+        done |= set(settings)
+        if settings:
+            kept.append(replace(each, settings=settings))
+    return kept[::-1]
 
 
 def _literal(forms: Iterable[str]) -> list[str]:

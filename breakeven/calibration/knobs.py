@@ -29,8 +29,6 @@ class Knob:
     base: Any
     #: fitted again after the others
     again: bool = False
-    #: only where the search for the others starts
-    start: bool = False
 
 
 class Base:
@@ -184,7 +182,7 @@ def _fences(base: Base) -> Iterator[Knob]:
     def sets(latency: int | None) -> dict[str, Any]:
         return now if latency is None else {FENCE: latency, **dict.fromkeys(FENCE_AFTER, 0)}
 
-    yield Knob("fence, alone", sets, tuple(range(61)), (_AROUND,), None, start=True)
+    yield Knob("fence, alone", sets, tuple(range(61)), (_AROUND,), None)
     for path, probes in (*FENCE_AFTER.items(), (FENCE, _AROUND)):
         yield from _one(base, f"fence, {path.removeprefix('cpu.fence')}", path, range(61), probes, again=True)
 
