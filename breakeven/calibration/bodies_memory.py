@@ -88,9 +88,11 @@ def copies() -> Iterator[Probe]:
 
 
 def past_the_caches() -> Iterator[Probe]:
-    """Non-temporal stores and the wait for them."""
+    """Non-temporal stores and the wait for them: of a part of a line, and of whole ones."""
+    for size in (8, 32):
+        yield alone(f"{size} B past the caches", lines("movnti [rdi+{at}], rax", size // 8) + "\nsfence")
     for size in (64, 256, 1024, 4096, 16384):
-        text = turns("\n".join(f"movnti [rdi+{at}], rax" for at in range(0, 64, 8)) + "\nadd rdi, 64", size // 64)
+        text = turns(lines("movnti [rdi+{at}], rax", 8) + "\nadd rdi, 64", size // 64)
         yield alone(f"{size} B past the caches", f"{text}\nsfence")
 
 

@@ -93,7 +93,7 @@ class Search:
     def run(self) -> Fit:
         """All knobs, and those that lean on one another a second time."""
         every = knobs(self.model.root)
-        order = [*every, *(knob for knob in every if knob.again)] + [knob for knob in every if knob.again]
+        order = [*every, *(knob for time in (1, 2) for knob in every if knob.again >= time)]
         found = {knob.name: Fitted(knob, value, (), knob.sets(value)) for knob, value in self._told}
         for each in found.values():
             self._values |= each.settings

@@ -16,10 +16,10 @@ from breakeven.errors import UserError
 from breakeven.machine.host import cpu_info
 
 #: rounds before anything is said of their spread; at most, in steps of as many
-ROUNDS, MOST_ROUNDS = 45, 180
+ROUNDS, MOST_ROUNDS = 45, 150
 #: what nothing has disturbed is the lower half of a body's rounds: its quartiles lie apart by no more than this share,
 #: or by so many cycles
-SHARE, CYCLES = 0.05, 2.5
+SHARE, CYCLES = 0.08, 2.5
 #: the same of a ring: neighbours use the shared levels
 _RING_SHARE = 0.1
 #: a host on which more of the probes than this share never agree is too noisy
@@ -123,7 +123,7 @@ def _disagrees(found: Measured, share: float = SHARE) -> bool:
 def _apart(rounds: list[list[float]], bodies: int) -> bool:
     """Whether more than a few bodies have rounds that do not agree."""
     found = [_agreed([each[i] for each in rounds]) for i in range(bodies)]
-    return sum(map(_disagrees, found)) > bodies * MOST_NOISY / 4
+    return sum(map(_disagrees, found)) > bodies * MOST_NOISY / 2
 
 
 def _noisy(

@@ -9,7 +9,9 @@ from typing import Any
 from breakeven.config.errors import OverrideError
 from breakeven.config.overrides import get_parameter
 
-#: bytes a cycle of a repeated string instruction; 0: as when aligned
+#: bytes a cycle of a repeated string instruction, 0: as when aligned; to what both sides are aligned, where the base's
+#: mode does not mind
+_ALIGNED = 32
 _PACES = (0, *range(2, 28, 2), *range(28, 33), 36, 40, 44, 48, 56, 64)
 #: names of the probes that decide a knob; a word and `*`: all that begin so
 Names = tuple[str, ...]
@@ -27,8 +29,8 @@ class Knob:
     probes: Names
     #: what the base has
     base: Any
-    #: fitted again after the others
-    again: bool = False
+    #: how often it is fitted again after the others
+    again: int = 0
 
 
 class Base:
@@ -70,9 +72,7 @@ def knobs(root: Any) -> list[Knob]:
     return [knob for part in (_widths, _units, _latencies, _fences, _memory, _strings, _levels) for knob in part(base)]
 
 
-def _one(
-    base: Base, name: str, path: str, candidates: Sequence[Any], *probes: str, again: bool = False
-) -> Iterator[Knob]:
+def _one(base: Base, name: str, path: str, candidates: Sequence[Any], *probes: str, again: int = 0) -> Iterator[Knob]:
     """One parameter, where the base has it."""
     value = base.value(path)
     if value is not None:
@@ -184,7 +184,7 @@ def _fences(base: Base) -> Iterator[Knob]:
 
     yield Knob("fence, alone", sets, tuple(range(61)), (_AROUND,), None)
     for path, probes in (*FENCE_AFTER.items(), (FENCE, _AROUND)):
-        yield from _one(base, f"fence, {path.removeprefix('cpu.fence')}", path, range(61), probes, again=True)
+        yield from _one(base, f"fence, {path.removeprefix('cpu.fence')}", path, range(61), probes, again=2)
 
 
 #: where a store, or a load, lies in two lines and nothing waits for it
@@ -214,7 +214,7 @@ def _memory(base: Base) -> Iterator[Knob]:
         ("further cycles of a load in two lines", "split_slots", range(9), (*_LOADS_ACROSS, *_WITHIN)),
     ]  # fmt: skip
     for name, path, values, names in splits:
-        yield from _one(base, name, f"cpu.misaligned.{path}", values, *names, again=True)
+        yield from _one(base, name, f"cpu.misaligned.{path}", values, *names, again=2)
     yield from _one(base, "line crossed by a store", "cpu.misaligned.line_cross_store", range(21), *_STORES_ACROSS)
     across = "store of 8 B across a page"
     yield from _one(base, "page crossed by a store", "cpu.misaligned.page_cross_store", range(61), across)
@@ -223,8 +223,9 @@ def _memory(base: Base) -> Iterator[Knob]:
             ("non-temporal stores are posted", "posted", (False, True)),
             ("write-combining buffers", "buffers", range(2, 33)),
             ("way of a non-temporal store", "latency", range(0, 401, 10)),
+            ("B that a part of a buffer is written by", "partial_bytes", (8, 16, 32, 64)),
         ):
-            yield from _one(base, name, f"cpu.write_combining.{path}", tried, "* past the caches", again=True)
+            yield from _one(base, name, f"cpu.write_combining.{path}", tried, "* past the caches", again=2)
 
 
 def _strings(base: Base) -> Iterator[Knob]:
@@ -238,13 +239,31 @@ def _strings(base: Base) -> Iterator[Knob]:
             distances = (1, 8, 16, 17, 20, 24, 32, 33, 48, 64, 65)
             yield from _all_alike(base, f"{instruction}: nearest fast distance", paths, distances, *near)
         for n, mode in enumerate(modes):
-            start = "startup" if getattr(mode, "startup", 0) else "startup_uops"
-            path = f"cpu.isa[0].microcode.{kind}[{n}]"
-            probes = (f"`{instruction}*", f"16 `{instruction}*")
-            yield from _one(base, f"{instruction}, mode {n}: start", f"{path}.{start}", range(801), *probes)
-            if int(mode.block):
-                for pace in ("bytes_per_cycle", "bytes_per_cycle_misaligned", "bytes_per_cycle_crossed"):
-                    yield from _one(base, f"{instruction}, mode {n}: {pace}", f"{path}.{pace}", _PACES, *probes)
+            yield from _mode(base, kind, n, mode, (f"`{instruction}*", f"16 `{instruction}*"))
+
+
+def _mode(base: Base, kind: str, number: int, mode: Any, probes: Names) -> Iterator[Knob]:
+    """One mode of a repeated string instruction."""
+    path, name = f"cpu.isa[0].microcode.{kind}[{number}]", f"{kind.replace('_', ' ')}, mode {number}"
+    start = "startup" if getattr(mode, "startup", 0) else "startup_uops"
+    most = 256 if start == "startup" else 801
+    yield from _one(base, f"{name}: start", f"{path}.{start}", range(most), *probes, again=1)
+    if not int(mode.block):
+        return
+    yield from _one(base, f"{name}: B a cycle", f"{path}.bytes_per_cycle", _PACES[1:], *probes)
+    known = int(mode.alignment)
+    for what, pace in (
+        ("misaligned", "bytes_per_cycle_misaligned"),
+        ("misaligned to one another", "bytes_per_cycle_crossed"),
+    ):
+
+        def sets(value: float, pace: str = pace) -> dict[str, Any]:
+            aligned = known if known > 1 or not value else _ALIGNED
+            return {f"{path}.{pace}": value, f"{path}.alignment": aligned}
+
+        now = base.value(f"{path}.{pace}")
+        if now is not None:
+            yield Knob(f"{name}: B a cycle, {what}", sets, _PACES, probes, now)
 
 
 def _levels(base: Base) -> Iterator[Knob]:
