@@ -22,8 +22,13 @@ from breakeven.points.machine_spec import MachineSpec
 
 #: mark of `breakeven.machine.sources` -> word
 WORDS = {
-    "u": "sourced", "c": "calibrated", "a": "assumed", "g": "gem5's", "m": "measured",
-    "s": "set now", "": "no source",
+    "u": "sourced",
+    "c": "calibrated",
+    "a": "assumed",
+    "g": "gem5's",
+    "m": "measured",
+    "s": "set now",
+    "": "no source",
 }
 #: of a parameter's type, as the description has its values
 _UNITS = {"Latency": "ps", "Clock": "ps", "Frequency": "Hz", "MemoryBandwidth": "B/s"}

@@ -1,5 +1,5 @@
 // The machine: its parameters as sliders, switches and choices, what was changed, and what moves this break-even.
-const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], set: ["!", "set"] };
+const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], measured: ["M", "measured on a host"], set: ["!", "set"] };
 const machine = { controls: [], routines: [], isa: "", ranked: null, rankedOf: "", rankedAll: false, looked: new Map(), tried: new Map(), coming: null, idle: [], pointed: -Infinity };
 
 const inUnit = (control, number) => (control.kind !== "number" ? number : control.unit === "B" ? bytes(number) : `${shown(number / control.factor)} ${control.unit}`.trim());
