@@ -169,7 +169,7 @@ def _all_alike(base: Base, name: str, paths: list[str], candidates: Sequence[Any
 
 #: the parameters of a fence, and the probes that decide them: the one place that names them
 FENCE = "cpu.fenceLatency"
-FENCE_AFTER = {"cpu.fenceAfterLoads": "fences around * loads", "cpu.fenceAfterStores": "fences around * stores"}
+FENCE_AFTER = {"cpu.fenceAfterStores": "fences around * stores"}
 _AROUND = "fences around * dependent additions"
 
 

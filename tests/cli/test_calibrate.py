@@ -32,7 +32,6 @@ CHANGED = {
     "cpu.forwardLatency": 8,
     "cpu.misaligned.line_cross_load": 9,
     "cpu.fenceLatency": 27,
-    "cpu.fenceAfterLoads": 0,
     "cpu.isa[0].microcode.rep_movs[5].startup_uops": 180,
 }
 DECIDING = (
