@@ -11,9 +11,10 @@ import os
 import sys
 from collections.abc import Sequence
 
+from breakeven.calibration.host import summary
 from breakeven.calibration.host_program import HostProgram
-from breakeven.calibration.model import Program
-from breakeven.calibration.probe import EMPTY, Body, labels, lines, turns
+from breakeven.calibration.model import ModelProgram
+from breakeven.calibration.probe import EMPTY, Body, jumps, loop, new_labels, repeated
 from breakeven.m5 import canonical
 from breakeven.machine.presets import describe_machine
 
@@ -29,10 +30,9 @@ def bodies() -> dict[str, str]:
         ("loads", "mov rax, [rsi+{at}]"),
         ("stores", "mov [rdi+{at}], rax"),
     ):
-        found |= {f"{what}: {count}": lines(line, count) for count in COUNTS}
+        found |= {f"{what}: {count}": repeated(line, count) for count in COUNTS}
     for count in (1, 4, 8):
-        ahead = [f"jmp {n}f\n.balign 16\n{n}:" for n in labels(count)]
-        found[f"jumps: {count}"] = "\n".join(ahead)
+        found[f"jumps: {count}"] = jumps(count)
     for size in (0, 16, 112, 128, 1024):
         copy = f"mov rdi, r8\nmov rsi, r9\nmov ecx, {size}\nrep movsb\n" * 16
         found[f"16 `rep movsb` of {size} B"] = f"mov r8, rdi\nmov r9, rsi\n{copy}"
@@ -48,7 +48,7 @@ def bodies() -> dict[str, str]:
         found[f"`rep movsb` of 1024 B, {distance} B behind the source in its page"] = near
     move = "\n".join(f"mov r8, [rsi+{at}]\nmov [rdi+{at}], r8" for at in range(0, 64, 8))
     for distance in (0x200_4000, 0x400_4000, 0x200_5000, 0x400_5000):
-        copy = turns(f"{move}\nadd rsi, 64\nadd rdi, 64", 256)
+        copy = loop(f"{move}\nadd rsi, 64\nadd rdi, 64", 256)
         apart = f"lea rdi, [rsi+{distance:#x}]"
         found[f"copy of 16 KiB, {distance:#x} apart"] = f"{apart}\n{copy}"
         found[f"`rep movsb` of 16 KiB, {distance:#x} apart"] = f"{apart}\nmov ecx, 16384\nrep movsb"
@@ -64,19 +64,19 @@ def queues() -> dict[str, str]:
     same operations in another order bind others.
     """
     found = {}
-    sums = [lines(line, 3) for line in ("adc rax, [rsi+{at}+8]", "adc rdx, [rsi+{at}+40]")]
+    sums = [repeated(line, 3) for line in ("adc rax, [rsi+{at}+8]", "adc rdx, [rsi+{at}+40]")]
     for what, count in (
         ("with its carries counted", "adc ecx, 0"), ("without", ""),
         ("with additions instead of counts", "lea ecx, [rcx+1]"), ("with moves instead of counts", "mov ecx, r9d"),
     ):  # fmt: skip
         turn = f"add rax, [rsi]\n{sums[0]}\n{count}\nadd rdx, [rsi+32]\n{sums[1]}\n{count}\nadd rsi, 64"
-        found[f"64 iterations of x64-csum-goldstein's loop {what}"] = turns(turn, 64)
+        found[f"64 iterations of x64-csum-goldstein's loop {what}"] = loop(turn, 64)
     registers = ("rax", "rdx", "rcx")
     add, total = "add {}, rdi", "lea r11, [r11+{}]"
     after = [form.format(name) for name in registers for form in (*[add] * 4, total)]
     between = [form.format(name) for form in (*[add] * 4, total) for name in registers]
     for what, every in (("one after the other", after), ("in turn", between)):
-        found[f"64 iterations of three chains of four additions and their sum, the chains {what}"] = turns(
+        found[f"64 iterations of three chains of four additions and their sum, the chains {what}"] = loop(
             "\n".join(every), 64
         )
     return found
@@ -107,18 +107,17 @@ def front_end() -> dict[str, str]:
     more operations wait at once, the more chains overlap.
     """
     additions = "\n".join(f"add r{8 + i % 4}, rdi" for i in range(96))
-    ahead, first, second, over, callee = labels(5)
-    jumps = f"jmp {first}f\n.balign 16\n{first}:\njmp {second}f\n.balign 16\n{second}:"
+    ahead, over, callee = new_labels(3)
     called = f"jmp {over}f\n.balign 64\n{callee}: ret\n{over}:"
     found = {
         "96 independent additions": additions,
         "the same behind a jump": f"jmp {ahead}f\n.balign 64\n{ahead}:\n{additions}",
-        "64 iterations of two jumps": turns(jumps, 64),
-        "64 iterations of a call and its return": f"{called}\n{turns(f'call {callee}b', 64)}",
+        "64 iterations of two jumps": loop(jumps(2), 64),
+        "64 iterations of a call and its return": f"{called}\n{loop(f'call {callee}b', 64)}",
     }
     for what, text in (
-        ("nothing", ""), ("16 nops", lines("nop", 16)), ("a taken jump", _jumps(1)), ("4 taken jumps", _jumps(4)),
-        ("16 nops of 8 B, over two lines", lines("nop dword ptr [rax+rax+0x1000]", 16)),
+        ("nothing", ""), ("16 nops", repeated("nop", 16)), ("a taken jump", jumps(1)), ("4 taken jumps", jumps(4)),
+        ("16 nops of 8 B, over two lines", repeated("nop dword ptr [rax+rax+0x1000]", 16)),
         *((f"{count} untaken branches", _untaken(count)) for count in (12, 16, 24)),
     ):  # fmt: skip
         found[f"64 calls of a function of {what}"] = _calls(text, 64)
@@ -129,43 +128,39 @@ def front_end() -> dict[str, str]:
     return found
 
 
-def _jumps(count: int) -> str:
-    return "\n".join(f"jmp {n}f\n.balign 16\n{n}:" for n in labels(count))
-
-
 def _untaken(count: int) -> str:
-    (label,) = labels(1)
+    (label,) = new_labels(1)
     return "\n".join([f"test rdi, rdi\njz {label}f"] * count) + f"\n{label}:"
 
 
-def _calls(text: str, count: int) -> str:
+def _calls(code: str, count: int) -> str:
     """Calls in a row as the harness makes them: by a pointer, arguments copied first."""
-    over, callee = labels(2)
-    function = f"jmp {over}f\n.balign 64\n{callee}:\n{text}\nret\n.balign 64\n{over}:\nlea r10, [rip+{callee}b]\n"
-    return function + turns("mov rdi, rdi\nmov rsi, rsi\nmov rdx, rcx\nmov rcx, r8\ncall r10", count)
+    over, callee = new_labels(2)
+    function = f"jmp {over}f\n.balign 64\n{callee}:\n{code}\nret\n.balign 64\n{over}:\nlea r10, [rip+{callee}b]\n"
+    return function + loop("mov rdi, rdi\nmov rsi, rsi\nmov rdx, rcx\nmov rcx, r8\ncall r10", count)
 
 
-def on_host(texts: Sequence[str]) -> list[float]:
-    """Core cycles of each body on the CPU that the native engine uses, beyond an empty one: the least of all rounds."""
-    with HostProgram([EMPTY, *map(Body, texts)]) as program:
+def on_host(codes: Sequence[str]) -> list[float]:
+    """Core cycles of each body on the CPU that the native engine uses, beyond an empty one; medians of the rounds."""
+    with HostProgram([EMPTY, *map(Body, codes)]) as program:
         rounds = program.rounds(max(os.sched_getaffinity(0)), ROUNDS, seed=1)
-    empty, *found = (min(each) for each in list(zip(*rounds, strict=True))[:-1])
-    return [value - empty for value in found]
+    empty, *found = (summary(each).cycles for each in list(zip(*rounds, strict=True))[:-1])
+    return [cycles - empty for cycles in found]
 
 
-def on_preset(preset: str, texts: Sequence[str]) -> list[float]:
+def on_preset(preset: str, codes: Sequence[str]) -> list[float]:
     """Cycles of each body in a preset, beyond an empty one."""
-    machine, program = canonical(describe_machine(preset)), Program([EMPTY, *map(Body, texts)])
+    machine, program = canonical(describe_machine(preset)), ModelProgram([EMPTY, *map(Body, codes)])
     empty = program.cycles(EMPTY, machine)
-    return [program.cycles(Body(text), machine) - empty for text in texts]
+    return [program.cycles(Body(code), machine) - empty for code in codes]
 
 
 def table(preset: str) -> list[str]:
     """The probes as a table in Markdown."""
     named = bodies()
-    texts = list(named.values())
+    codes = list(named.values())
     rows = [f"| cycles beyond an empty body | host | {preset} |", "|---|---:|---:|"]
-    for name, host, model in zip(named, on_host(texts), on_preset(preset, texts), strict=True):
+    for name, host, model in zip(named, on_host(codes), on_preset(preset, codes), strict=True):
         rows.append(f"| {name} | {abs(host):.0f} | {model:.0f} |")
     return rows
 

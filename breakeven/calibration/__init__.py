@@ -1,6 +1,8 @@
-"""`breakeven calibrate`: probes of the host's processor, and the parameters of a model fitted to them.
+"""`breakeven calibrate`: measures the host's processor with probes and fits the parameters of a model to them.
 
-`probe`: what a probe is; `bodies_*`: the probes themselves; `knobs`: the parameters and which probes decide each.
-`host` and `model` measure the probes, `fit` searches, `machine_file` writes what was found. `judge` tries it on
-routines that no probe is made of.
+- `probe` defines a probe; `core_probes` and `memory_probes` hold the probes, `probes` lists them.
+- `host` and `model` measure probes; `host_program` is the C program that does so on the host.
+- `knobs` lists the parameters to fit and the probes that decide each; `fit` searches their values.
+- `machine_file` writes the fitted machine, `report` prints it, `workflow` runs all steps.
+- `accuracy` compares a model with the host on whole routines, which no probe contains.
 """

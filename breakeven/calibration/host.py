@@ -1,51 +1,54 @@
-"""The probes on the host: rounds of all of them until they agree, or a sentence that they do not."""
+"""Measures the probes on the host: rounds of all bodies, and a summary of each body's rounds."""
 
 from __future__ import annotations
 
 import datetime
 import os
 import platform
+import statistics
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from breakeven.calibration.host_program import HostProgram
 from breakeven.calibration.measurements import CacheSize, Measured, Measurements
-from breakeven.calibration.probe import EMPTY, Body, Probe, Ring
+from breakeven.calibration.probe import EMPTY, PointerChase, Probe
 from breakeven.engines.native import extensions, host_name
 from breakeven.errors import UserError
 from breakeven.machine.host import cpu_info
 
-#: rounds before anything is said of their spread; at most, in steps of as many
+#: rounds before their spread is judged, and at most
 ROUNDS, MOST_ROUNDS = 45, 150
-#: what nothing has disturbed is the lower half of a body's rounds: its quartiles lie apart by no more than this share,
-#: or by so many cycles
-SHARE, CYCLES = 0.08, 2.5
-#: the same of a ring: neighbours use the shared levels
-_RING_SHARE = 0.1
-#: a host on which more of the probes than this share never agree is too noisy
+#: rounds of one run of the program
+_STEP = 5
+#: a body is noisy if the spread of its rounds is above both: this share of the median, and so many cycles
+NOISY_SHARE, NOISY_CYCLES = 0.08, 2.5
+#: the share for a pointer chase: other cores use the shared levels as well
+_NOISY_CHASE_SHARE = 0.1
+#: a host is too noisy if more than this share of the probes are
 MOST_NOISY = 0.1
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-_LARGEST_RING = 256 << 20
+_LARGEST_CHASE = 256 << 20
 
 Progress = Callable[[int, int, str], None]
 
 
 def check_host() -> None:
-    """Raises `UserError` where there is nothing to measure on."""
+    """Raises `UserError` where probes cannot be measured."""
     if platform.machine() != "x86_64" or not cpu_info():
         raise UserError(
             "calibrate measures x86-64 on Linux, not yet RISC-V or anything else; this is "
-            f"{platform.system()} on {platform.machine()}: give numbers kept elsewhere with --measurements FILE"
+            f"{platform.system()} on {platform.machine()}: read another host's measurements with --measurements FILE"
         )
 
 
 def host_extensions() -> list[str]:
-    """What the host's processor has, as /proc/cpuinfo names it."""
+    """The extensions of the host's processor, as /proc/cpuinfo names them."""
     return extensions("x86", cpu_info())
 
 
 def cache_sizes(folder: Path = _CACHES) -> tuple[CacheSize, ...]:
-    """The levels of the data side, as Linux tells them; empty: it does not."""
+    """The data and unified caches of sysfs; empty: it has none."""
     found = []
     for index in sorted(folder.glob("index*")):
         try:
@@ -56,95 +59,91 @@ def cache_sizes(folder: Path = _CACHES) -> tuple[CacheSize, ...]:
             continue
         if kind != "Instruction" and ways > 0 and size > 0:
             found.append(CacheSize(level, size, ways))
-    return tuple(sorted(found, key=lambda each: each.level))
+    return tuple(sorted(found, key=lambda cache: cache.level))
 
 
-def ring_bytes(caches: Sequence[CacheSize]) -> dict[int, int]:
-    """Of each level, 0 for the memory, the bytes of a ring that it holds and the one before it does not."""
+def chase_bytes(caches: Sequence[CacheSize]) -> dict[int, int]:
+    """Level (0: the memory) -> bytes of a pointer chase that this level holds and the level before it does not."""
     found, before = {}, 0
     for cache in caches:
         found[cache.level] = min(cache.size // 2, 8 * before) if before else cache.size // 2
         before = cache.size
-    return {**found, 0: min(4 * before, _LARGEST_RING)} if found else {}
+    return {**found, 0: min(4 * before, _LARGEST_CHASE)} if found else {}
 
 
-def measure(probes: Sequence[Probe | Ring], progress: Progress | None = None) -> Measurements:
-    """Measures all of them. Raises `UserError` on a host that is too noisy."""
+def measure(probes: Sequence[Probe | PointerChase], progress: Progress | None = None) -> Measurements:
+    """Measures all probes. Raises `UserError` if the host is too noisy."""
     caches = cache_sizes()
-    sizes = ring_bytes(caches)
-    bodies = list(dict.fromkeys([EMPTY, *(b for each in probes if isinstance(each, Probe) for b in each.texts)]))
-    rings = [each for each in probes if isinstance(each, Ring) and each.level in sizes]
+    sizes = chase_bytes(caches)
+    bodies = list(dict.fromkeys([EMPTY, *(b for probe in probes if isinstance(probe, Probe) for b in probe.bodies)]))
+    chases = [probe for probe in probes if isinstance(probe, PointerChase) and probe.level in sizes]
     rounds: list[list[float]] = []
-    with HostProgram(bodies, [sizes[ring.level] for ring in rings]) as program:
+    with HostProgram(bodies, [sizes[chase.level] for chase in chases]) as program:
         cpu = max(os.sched_getaffinity(0))
-        while len(rounds) < ROUNDS or (len(rounds) < MOST_ROUNDS and _apart(rounds, len(bodies))):
+        while len(rounds) < ROUNDS or (len(rounds) < MOST_ROUNDS and _many_noisy(rounds, len(bodies))):
             if progress is not None:
                 progress(len(rounds), max(ROUNDS, len(rounds) + 1), "the host's probes")
-            rounds += program.rounds(cpu, 5, seed=1 + len(rounds))
-    bodies_at = {body: _agreed([each[i] for each in rounds]) for i, body in enumerate(bodies)}
-    rings_at = {ring: _agreed([each[len(bodies) + i] for each in rounds]) for i, ring in enumerate(rings)}
-    found = {
-        each.name: _of(each, bodies_at, rings_at) for each in probes if isinstance(each, Probe) or each in rings_at
-    }
-    noisy = _noisy(probes, bodies_at, rings_at)
-    check_quiet(noisy, len(found), len(rounds))
+            rounds += program.rounds(cpu, _STEP, seed=1 + len(rounds))
+    columns = [summary(column) for column in zip(*rounds, strict=True)]
+    by_body = dict(zip(bodies, columns, strict=False))
+    by_chase = dict(zip(chases, columns[len(bodies) :], strict=False))
+    found: dict[str, Measured] = {}
+    noisy: dict[str, float] = {}
+    for probe in probes:
+        if isinstance(probe, Probe):
+            body, baseline = (by_body[each] for each in probe.bodies)
+            found[probe.name] = _difference(body, baseline, probe.parts)
+            spreads = [each.spread for each in (body, baseline) if _is_noisy(each, NOISY_SHARE)]
+        elif probe in by_chase:
+            found[probe.name] = by_chase[probe]
+            spreads = [each.spread for each in (by_chase[probe],) if _is_noisy(each, _NOISY_CHASE_SHARE)]
+        else:
+            continue
+        if spreads:
+            noisy[probe.name] = round(max(spreads), 1)
+    _refuse_noise(noisy, len(found), len(rounds))
+    quiet = {name: each for name, each in found.items() if name not in noisy}
+    return replace(this_host(), probes=quiet, caches=caches, gigahertz=round(columns[-1].cycles, 3), noisy=noisy)
+
+
+def this_host() -> Measurements:
+    """The host's processor and today's date, without any measurements."""
     info = cpu_info()
-    return Measurements(
-        host=host_name(), vendor=info.get("vendor_id", "?"), family=_number(info, "cpu family"),
-        model=_number(info, "model"), date=datetime.date.today().isoformat(),
-        probes={name: each for name, each in found.items() if name not in noisy}, caches=caches,
-        gigahertz=round(sorted(each[-1] for each in rounds)[len(rounds) // 2], 3), noisy=noisy,
-    )  # fmt: skip
+    family, model = (_number(info, key) for key in ("cpu family", "model"))
+    return Measurements(host_name(), info.get("vendor_id", "?"), family, model, datetime.date.today().isoformat(), {})
 
 
 def _number(info: dict[str, str], key: str) -> int:
     return int(info[key]) if info.get(key, "").isdigit() else 0
 
 
-def _agreed(values: list[float]) -> Measured:
-    """The middle of the lower half of the rounds, and how far its quartiles lie apart."""
-    lower = sorted(values)[: (len(values) + 1) // 2]
-    quarter = len(lower) // 4
-    return Measured(lower[len(lower) // 2], lower[-1 - quarter] - lower[quarter])
+def summary(rounds: Sequence[float]) -> Measured:
+    """The median of all rounds. Spread: the range around it that holds half of them."""
+    median = statistics.median(rounds)
+    return Measured(median, 2 * statistics.median(abs(each - median) for each in rounds))
 
 
-def _of(probe: Probe | Ring, bodies: dict[Body, Measured], rings: dict[Ring, Measured]) -> Measured:
-    if isinstance(probe, Ring):
-        return rings[probe]
-    body, beside = (bodies[each] for each in probe.texts)
-    cycles = (body.cycles - beside.cycles) / probe.each
-    return Measured(round(cycles, 4), round((body.spread + beside.spread) / 2 / probe.each, 4))
+def _difference(body: Measured, baseline: Measured, parts: int) -> Measured:
+    spread = (body.spread + baseline.spread) / 2
+    return Measured(round((body.cycles - baseline.cycles) / parts, 4), round(spread / parts, 4))
 
 
-def _disagrees(found: Measured, share: float = SHARE) -> bool:
-    return found.spread > max(CYCLES, share * found.cycles)
+def _is_noisy(measured: Measured, share: float) -> bool:
+    return measured.spread > max(NOISY_CYCLES, share * measured.cycles)
 
 
-def _apart(rounds: list[list[float]], bodies: int) -> bool:
-    """Whether more than a few bodies have rounds that do not agree."""
-    found = [_agreed([each[i] for each in rounds]) for i in range(bodies)]
-    return sum(map(_disagrees, found)) > bodies * MOST_NOISY / 2
+def _many_noisy(rounds: list[list[float]], bodies: int) -> bool:
+    """Whether more rounds may help: half as many bodies are noisy as a fit would refuse."""
+    columns = list(zip(*rounds, strict=True))[:bodies]
+    return sum(_is_noisy(summary(column), NOISY_SHARE) for column in columns) > bodies * MOST_NOISY / 2
 
 
-def _noisy(
-    probes: Sequence[Probe | Ring], bodies: dict[Body, Measured], rings: dict[Ring, Measured]
-) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for probe in probes:
-        if isinstance(probe, Ring):
-            if probe in rings and _disagrees(rings[probe], _RING_SHARE):
-                found[probe.name] = rings[probe].spread
-        elif worst := [bodies[each].spread for each in probe.texts if _disagrees(bodies[each])]:
-            found[probe.name] = round(max(worst), 1)
-    return found
-
-
-def check_quiet(noisy: dict[str, float], count: int, rounds: int) -> None:
-    """Raises `UserError` when too many of `count` probes did not agree."""
-    if len(noisy) > MOST_NOISY * count:
-        name = max(noisy, key=lambda each: noisy[each])
+def _refuse_noise(noisy: dict[str, float], probes: int, rounds: int) -> None:
+    """Raises `UserError` if too many of so many probes are noisy."""
+    if len(noisy) > MOST_NOISY * probes:
+        worst = max(noisy, key=lambda name: noisy[name])
         raise UserError(
-            f"the host is too noisy: of {count} probes {len(noisy)} differ between {rounds} rounds by more than "
-            f"{100 * SHARE:g} % or {CYCLES:g} cycles ({name}: {noisy[name]:.0f} cycles); nothing was fitted: stop what "
-            "else runs, or take another host"
+            f"the host is too noisy: {len(noisy)} of {probes} probes differ between {rounds} rounds by more than "
+            f"{100 * NOISY_SHARE:g} % or {NOISY_CYCLES:g} cycles ({worst}: {noisy[worst]:.0f} cycles), so nothing was "
+            "fitted: stop other programs, or take another host"
         )

@@ -1,4 +1,4 @@
-"""The program that measures bodies on the host: C, built by gcc when it is needed."""
+"""The C program that measures bodies and pointer chases on the host; gcc builds it for each list of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from breakeven.calibration.probe import START, STOP, Body
 from breakeven.errors import UserError
 
-#: what it prints: of each round, the cycles of each body and then of each ring, and the clock in GHz
+#: prints for each round the cycles of each body, then of each pointer chase, then the clock in GHz
 MAIN = r"""
 #define _GNU_SOURCE
 #include <sched.h>
@@ -21,13 +21,13 @@ MAIN = r"""
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-enum { SAMPLES = 1000, CHAIN = 16384, RING_LOADS = 16384, LINE = 64 };
+enum { SAMPLES = 1000, CHAIN = 16384, CHASE_LOADS = 16384, LINE = 64 };
 BODIES
 typedef uint64_t body(void *, void *);
 static body *const bodies[] = {NAMES};
 static body *const prepared[] = {PREPARED};
-static const uint64_t rings[] = {RINGS};
-enum { COUNT = sizeof bodies / sizeof *bodies, RING_COUNT = sizeof rings / sizeof *rings - 1 };
+static const uint64_t chases[] = {CHASES};
+enum { COUNT = sizeof bodies / sizeof *bodies, CHASE_COUNT = sizeof chases / sizeof *chases - 1 };
 static uint64_t ticks(void) {
     uint32_t low, high;
     __asm__ volatile("mfence; lfence; rdtsc; lfence" : "=a"(low), "=d"(high)::"memory");
@@ -52,7 +52,7 @@ static double seconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
-/* Of the core's clock. */
+/* The core's clock, by the time of the chain. */
 static double gigahertz(void) {
     double most = 0;
     for (int i = 0; i < 20; i++) {
@@ -69,23 +69,24 @@ static int ascending(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
-/* The mean of those that no interrupt hit, each begun at a random moment of the counter's step. */
-static double typical(int which, char *source, char *destination) {
+/* The mean of a body's samples without those that an interrupt hit. A counter may advance in steps: the random wait
+   begins each sample at another moment of a step. */
+static double mean_ticks(int which, char *source, char *destination) {
     static uint64_t found[SAMPLES];
     int samples = SAMPLES;
     for (int i = 0; i < samples; i++) {
         for (volatile int n = rand() % 256; n; n--);
         found[i] = bodies[which](destination, source);
         if (i == 20 && found[i] > 2000)
-            samples = found[i] > 20000 ? 60 : 300; /* a step of the counter is little of it */
+            samples = found[i] > 20000 ? 60 : 300; /* a step is a small share of a long body */
     }
     qsort(found, samples, sizeof *found, ascending);
     uint64_t most = found[samples / 2] + 100 + found[samples / 2] / 8, sum = 0, kept = 0;
     for (; kept < (uint64_t)samples && found[kept] <= most; kept++) sum += found[kept];
     return (double)sum / (double)kept;
 }
-/* Ticks from a load to the next through the lines of so many bytes, in random order. */
-static double along(char *area, uint64_t bytes) {
+/* Ticks from a load to the next through all lines of an area, in random order. */
+static double chase_ticks(char *area, uint64_t bytes) {
     uint64_t lines = bytes / LINE;
     uint32_t *order = malloc(lines * sizeof *order);
     for (uint64_t i = 0; i < lines; i++)
@@ -104,12 +105,12 @@ static double along(char *area, uint64_t bytes) {
     uint64_t least = UINT64_MAX, end;
     for (int i = 0; i < 5; i++) {
         uint64_t start = ticks();
-        for (int n = 0; n < RING_LOADS; n++)
+        for (int n = 0; n < CHASE_LOADS; n++)
             __asm__ volatile("mov (%0), %0" : "+r"(at)::"memory");
         end = ticks() - start;
         least = end < least ? end : least;
     }
-    return (double)least / RING_LOADS;
+    return (double)least / CHASE_LOADS;
 }
 int main(int argc, char **argv) {
     cpu_set_t set;
@@ -124,25 +125,23 @@ int main(int argc, char **argv) {
     char *destination = source + (128 << 20);
     memset(source, 1, 80 << 20), memset(destination, 1, 1 << 20);
     uint64_t most = 2 << 20;
-    for (int i = 0; i < RING_COUNT; i++)
-        most = rings[i] > most ? rings[i] : most;
+    for (int i = 0; i < CHASE_COUNT; i++)
+        most = chases[i] > most ? chases[i] : most;
     char *area = aligned_alloc(2 << 20, (most + (2 << 20) - 1) >> 21 << 21);
     if (!area)
         return 1;
     madvise(area, most, MADV_HUGEPAGE);
     memset(area, 0, most);
-    /* Round by round: what disturbs the core for a while hits some rounds of all bodies, not all rounds of one. */
-    for (int i = 0; i < COUNT; i++)
-        if (prepared[i])
-            prepared[i](destination, source);
+    /* A round measures every body: what disturbs the core for a while hits some rounds of all bodies, not all rounds
+       of one. */
     for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < COUNT; i++) {
             if (prepared[i])
                 prepared[i](destination, source);
-            printf("%f\n", typical(i, source, destination) * cycles_a_tick());
+            printf("%f\n", mean_ticks(i, source, destination) * cycles_a_tick());
         }
-        for (int i = 0; i < RING_COUNT; i++)
-            printf("%f\n", along(area, rings[i]) * cycles_a_tick());
+        for (int i = 0; i < CHASE_COUNT; i++)
+            printf("%f\n", chase_ticks(area, chases[i]) * cycles_a_tick());
         printf("%f\n", gigahertz());
         fflush(stdout);
     }
@@ -151,30 +150,30 @@ int main(int argc, char **argv) {
 _SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 
 
-def _function(name: str, text: str) -> str:
+def _function(name: str, code: str) -> str:
     saved = "\n".join(f"push {register}" for register in _SAVED)
-    back = "\n".join(f"pop {register}" for register in reversed(_SAVED))
-    return f".balign 64\n.globl {name}\n{name}:\n{saved}\n{text}\n{back}\nret\n"
+    restored = "\n".join(f"pop {register}" for register in reversed(_SAVED))
+    return f".balign 64\n.globl {name}\n{name}:\n{saved}\n{code}\n{restored}\nret\n"
 
 
 def assembly(bodies: Sequence[Body]) -> str:
-    """The bodies as functions of a destination and a source, which give ticks."""
+    """Assembly code of the bodies as functions `ticks(destination, source)`."""
     code = ".intel_syntax noprefix\n.text\n"
     for i, body in enumerate(bodies):
-        code += _function(f"body_{i}", f"{START}\n{body.text}\n{STOP}\nshl rdx, 32\nadd rax, rdx\nsub rax, r13\ncld")
+        code += _function(f"body_{i}", f"{START}\n{body.code}\n{STOP}\nshl rdx, 32\nadd rax, rdx\nsub rax, r13\ncld")
         if body.prepare:
             code += _function(f"prepare_{i}", body.prepare)
     return code + '.section .note.GNU-stack, "", @progbits\n'
 
 
 def check_gcc() -> None:
-    """Raises `UserError` where there is none."""
+    """Raises `UserError` if gcc is not installed."""
     if shutil.which("gcc") is None:
         raise UserError("calibrate builds its probes with gcc, and there is none: install gcc (apt install gcc)")
 
 
 def gcc(*arguments: object) -> None:
-    """Runs gcc. Raises `UserError` where there is none, or what it says."""
+    """Runs gcc. Raises `UserError` if it is not installed, or fails."""
     check_gcc()
     done = subprocess.run(["gcc", *map(str, arguments)], capture_output=True, text=True)
     if done.returncode:
@@ -182,11 +181,10 @@ def gcc(*arguments: object) -> None:
 
 
 class HostProgram:
-    """The bodies and rings (of so many bytes) as a program. A context: its folder goes with it."""
+    """The program of these bodies and pointer chases (their bytes). A context manager: builds it, and removes it."""
 
-    def __init__(self, bodies: Sequence[Body], rings: Sequence[int] = ()) -> None:
-        self.count = len(bodies) + len(rings) + 1
-        self._bodies, self._rings = bodies, rings
+    def __init__(self, bodies: Sequence[Body], chase_bytes: Sequence[int] = ()) -> None:
+        self._bodies, self._chase_bytes = bodies, chase_bytes
         self._folder = tempfile.TemporaryDirectory(prefix="breakeven-")
         self._running: subprocess.Popen[str] | None = None
 
@@ -196,7 +194,7 @@ class HostProgram:
         declared = [f"uint64_t {name}(void *, void *);" for name in [*names, *prepared] if name != "0"]
         main = MAIN.replace("BODIES", "\n".join(declared)).replace("NAMES", ", ".join(names))
         main = main.replace("PREPARED", ", ".join(prepared))
-        main = main.replace("RINGS", ", ".join(map(str, [*self._rings, 0])))
+        main = main.replace("CHASES", ", ".join(map(str, [*self._chase_bytes, 0])))
         folder = Path(self._folder.name)
         source, assembled, self._program = folder / "main.c", folder / "bodies.S", folder / "probes"
         source.write_text(main)
@@ -211,12 +209,12 @@ class HostProgram:
         self._folder.cleanup()
 
     def rounds(self, cpu: int, count: int, seed: int) -> list[list[float]]:
-        """Of so many rounds, the cycles of each body and ring, and the clock in GHz."""
+        """Runs `count` rounds: each holds the cycles of each body and pointer chase, and the clock in GHz."""
         command = [str(self._program), str(cpu), str(count), str(seed)]
         self._running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         out, _ = self._running.communicate()
-        values = [float(word) for word in out.split()]
-        if self._running.returncode or len(values) != count * self.count:
+        values, width = [float(word) for word in out.split()], len(self._bodies) + len(self._chase_bytes) + 1
+        if self._running.returncode or len(values) != count * width:
             status = self._running.returncode
             raise UserError(f"the probes' program ended with status {status}: report it, with the host's processor")
-        return [values[i : i + self.count] for i in range(0, len(values), self.count)]
+        return [values[i : i + width] for i in range(0, len(values), width)]

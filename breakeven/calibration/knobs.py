@@ -1,4 +1,7 @@
-"""The parameters that are fitted: the paths that each sets, the values that are tried, the probes that decide it."""
+"""The knobs: what is fitted, which parameters each sets, the values to try, the probes that decide it.
+
+A knob whose value needs no search (cache sizes of sysfs, the clock) has no probes: `known_knobs`.
+"""
 
 from __future__ import annotations
 
@@ -6,278 +9,323 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from breakeven.calibration.measurements import Measurements
 from breakeven.config.errors import OverrideError
 from breakeven.config.overrides import get_parameter
 
-#: bytes a cycle of a repeated string instruction, 0: as when aligned; to what both sides are aligned, where the base's
-#: mode does not mind
-_ALIGNED = 32
-_PACES = (0, *range(2, 28, 2), *range(28, 33), 36, 40, 44, 48, 56, 64)
-#: names of the probes that decide a knob; a word and `*`: all that begin so
-Names = tuple[str, ...]
+#: path of a parameter, as ``--set`` names it -> value
+Settings = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Knob:
-    """One number, or a choice, of the model."""
+    """Parameters of the model that one value decides."""
 
     name: str
-    #: a value -> path -> what that parameter becomes, as ``--set`` writes it
-    sets: Callable[[Any], dict[str, Any]]
-    #: rising; the base's own is tried, too
+    settings_of: Callable[[Any], Settings]
+    #: ascending; the base's value is tried as well
     candidates: tuple[Any, ...]
-    probes: Names
-    #: what the base has
+    #: names of the probes that decide it; `*` stands for any text
+    probes: tuple[str, ...]
+    #: the base's value
     base: Any
-    #: how often it is fitted again after the others
-    again: int = 0
+    #: how many times it is fitted again after all the others
+    repeats: int = 0
 
 
 class Base:
-    """The tree of the base: what it has, and where."""
+    """The base's parameters."""
 
     def __init__(self, root: Any) -> None:
-        self.root = root
+        self._root = root
         self.cpu = root.system.cpu
 
     def value(self, path: str) -> Any:
-        """What the base has there; None: no such parameter."""
+        """The base's value; None: the base has no such parameter."""
         try:
-            found = get_parameter(self.root, path)
+            value = get_parameter(self._root, path)
         except OverrideError:
             return None
-        return _plain(found)
+        if isinstance(value, bool):
+            return bool(value)
+        return int(value) if isinstance(value, int) else float(value) if isinstance(value, float) else value
 
     def units(self) -> list[tuple[str, list[str], int]]:
-        """Of each functional unit: its path, the classes of its operations, how many there are."""
+        """Path, classes of operations and count of each functional unit."""
         return [
-            (f"cpu.fuPool.FUList[{i}]", [str(op.opClass) for op in _listed(unit.opList)], int(unit.count))
-            for i, unit in enumerate(_listed(self.cpu.fuPool.FUList))
+            (f"cpu.fuPool.FUList[{i}]", [str(each.opClass) for each in _as_list(unit.opList)], int(unit.count))
+            for i, unit in enumerate(_as_list(self.cpu.fuPool.FUList))
         ]
 
 
-def _listed(found: Any) -> list[Any]:
-    return list(found) if isinstance(found, (list, tuple)) or hasattr(found, "__iter__") else [found]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bool):
-        return bool(value)
-    return int(value) if isinstance(value, int) else float(value) if isinstance(value, float) else value
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if hasattr(value, "__iter__") else [value]
 
 
 def knobs(root: Any) -> list[Knob]:
-    """Those that the base has, in the order in which they are fitted: the later ones lean on the earlier ones."""
+    """The knobs of this base, in the order in which they are fitted: the earlier ones also change later probes."""
     base = Base(root)
-    return [knob for part in (_widths, _units, _latencies, _fences, _memory, _strings, _levels) for knob in part(base)]
+    groups = (_front_end, _units, _latencies, _fences, _memory, _string_instructions, _levels)
+    return [knob for group in groups for knob in group(base)]
 
 
-def _one(base: Base, name: str, path: str, candidates: Sequence[Any], *probes: str, again: int = 0) -> Iterator[Knob]:
-    """One parameter, where the base has it."""
+def _single(
+    base: Base, name: str, path: str, candidates: Sequence[Any], *probes: str, repeats: int = 0
+) -> Iterator[Knob]:
+    """A knob of one parameter, if the base has it."""
     value = base.value(path)
     if value is not None:
-        yield Knob(name, lambda found: {path: found}, tuple(candidates), probes, value, again)
+        yield Knob(name, lambda value: {path: value}, tuple(candidates), probes, value, repeats)
 
 
-def _widths(base: Base) -> Iterator[Knob]:
+def _shared(base: Base, name: str, paths: list[str], candidates: Sequence[Any], *probes: str) -> Iterator[Knob]:
+    """A knob that gives several parameters the same value."""
+    if paths:
+        yield Knob(name, lambda value: dict.fromkeys(paths, value), tuple(candidates), probes, base.value(paths[0]))
+
+
+def _front_end(base: Base) -> Iterator[Knob]:
     stages = ("decodeWidth", "renameWidth", "dispatchWidth")
     present = [f"cpu.{stage}" for stage in stages if base.value(f"cpu.{stage}")]
     if len(present) < len(stages):
         return  # an in-order core
-    value = base.value("cpu.renameWidth")
-    later = {
+    others = {
         f"cpu.{name}": base.value(f"cpu.{name}") for name in ("fetchWidth", "commitWidth", "issueWidth", "wbWidth")
     }
 
-    def sets(width: int) -> dict[str, Any]:
-        wider = {path: width for path, least in later.items() if least < width}
-        return {**dict.fromkeys(present, width), **wider}
+    def settings_of(width: int) -> Settings:
+        too_narrow = {path: width for path, base_width in others.items() if base_width < width}
+        return {**dict.fromkeys(present, width), **too_narrow}
 
-    yield Knob("micro-ops a cycle", sets, tuple(range(2, 11)), ("nop", "addition, load or nop"), value)
+    deciding = ("nop", "mix of additions, loads and nops")
+    yield Knob("micro-ops per cycle", settings_of, tuple(range(2, 11)), deciding, base.value("cpu.renameWidth"))
+    stops = "cpu.serializingStopsFetch"
+    yield from _single(base, "fetch waits behind a fence", stops, (False, True), "taken jump after a fence")
+    delay = "cpu.callReturnDelay"
+    yield from _single(base, "cycles lost behind a call or a return", delay, range(7), "call and return in a loop")
 
 
 def _units(base: Base) -> Iterator[Knob]:
     for name, operation, ports, probes in (
-        ("additions a cycle", "IntAlu", "", ("independent addition",)),
-        ("loads a cycle", "MemRead", "cpu.cacheLoadPorts", ("load of 8 B", "load of 16 B", "load of 32 B")),
-        ("stores a cycle", "MemWrite", "cpu.cacheStorePorts", ("store of 8 B", "store of 16 B", "store of 32 B")),
+        ("additions per cycle", "IntAlu", "", ("independent addition",)),
+        ("loads per cycle", "MemRead", "cpu.cacheLoadPorts", ("load of 8 B", "load of 16 B", "load of 32 B")),
+        ("stores per cycle", "MemWrite", "cpu.cacheStorePorts", ("store of 8 B", "store of 16 B", "store of 32 B")),
     ):
-        yield from _count(base, name, operation, ports, probes)
+        yield from _unit_count(base, name, operation, ports, probes)
     width = base.value("cpu.issueWidth")
     if width is not None:
-        both = {"cpu.issueWidth": 1, "cpu.wbWidth": 1}
+        paths = ("cpu.issueWidth", "cpu.wbWidth")
         yield Knob(
-            "operations begun a cycle", lambda found: dict.fromkeys(both, found), tuple(range(2, 17)),
-            ("addition, load or store", "addition, load or nop", "load and store of 8 B"), width,
+            "operations issued per cycle", lambda value: dict.fromkeys(paths, value), tuple(range(2, 17)),
+            ("mix of additions, loads and stores", "mix of additions, loads and nops", "load and store of 8 B"), width,
         )  # fmt: skip
 
 
-def _count(base: Base, name: str, operation: str, ports: str, probes: Names) -> Iterator[Knob]:
-    """How many units do `operation`, by the number of those that do nothing else; and the cache's ports for it."""
+def _unit_count(base: Base, name: str, operation: str, ports: str, probes: tuple[str, ...]) -> Iterator[Knob]:
+    """How many units do `operation`: varies the count of a unit that does nothing else, and the cache's `ports`."""
     family = {"MemRead": {"MemRead", "FloatMemRead"}, "MemWrite": {"MemWrite", "FloatMemWrite"}}.get(
         operation, {operation}
     )
     units = [(path, set(classes), count) for path, classes, count in base.units() if operation in classes]
-    alone = [(path, count) for path, classes, count in units if classes <= family]
-    others = sum(count for _, classes, count in units if not classes <= family)
     if not units:
         return
-    path, count = alone[0] if alone else ("", 0)
-    least = sum(count for _, count in alone[1:]) + others
+    dedicated = [(path, count) for path, classes, count in units if classes <= family]
+    path, count = dedicated[0] if dedicated else ("", 0)
+    others = sum(count for _, _, count in units) - count
 
-    def sets(value: int) -> dict[str, Any]:
-        found: dict[str, Any] = {ports: value} if ports else {}
-        return {**found, f"{path}.count": value - least} if path else found
+    def settings_of(value: int) -> Settings:
+        settings: Settings = {ports: value} if ports else {}
+        return {**settings, f"{path}.count": value - others} if path else settings
 
     if path or ports:
-        value = base.value(ports) if ports else least + count
-        first = max(least + 1, 1) if path else 1
-        yield Knob(name, sets, tuple(range(first, 9 if not ports else 5)), probes, value)
+        value = base.value(ports) if ports else others + count
+        fewest = max(others + 1, 1) if path else 1
+        yield Knob(name, settings_of, tuple(range(fewest, 5 if ports else 9)), probes, value)
 
 
 def _latencies(base: Base) -> Iterator[Knob]:
     for name, operation, probe in (
-        ("cycles of a multiplication", "IntMult", "dependent multiplication"),
-        ("cycles of a vector addition", "SimdAdd", "dependent vector addition"),
-        ("cycles of a vector multiplication", "SimdMult", "dependent vector multiplication"),
+        ("latency of a multiplication", "IntMult", "dependent multiplication"),
+        ("latency of a vector addition", "SimdAdd", "dependent vector addition"),
+        ("latency of a vector multiplication", "SimdMult", "dependent vector multiplication"),
     ):
         paths = [
             f"{path}.opList[{n}].opLat"
             for path, classes, _ in base.units() for n, each in enumerate(classes) if each == operation
         ]  # fmt: skip
-        yield from _all_alike(base, name, paths, range(1, 9), probe)
-    rows = _listed(getattr(base.cpu.isa[0].microcode, "instructions", []))
+        yield from _shared(base, name, paths, range(1, 9), probe)
+    rows = _as_list(getattr(base.cpu.isa[0].microcode, "instructions", []))
     for mnemonic, probes in (
-        ("adc", ("dependent adc", "dependent adc of a word in memory")), ("psadbw", ("dependent psadbw",)),
+        ("adc", ("dependent adc", "dependent adc from memory")), ("psadbw", ("dependent psadbw",)),
     ):  # fmt: skip
         paths = [
             f"cpu.isa[0].microcode.instructions[{n}].latency"
             for n, row in enumerate(rows) if mnemonic in list(row.mnemonics)
         ]  # fmt: skip
-        yield from _all_alike(base, f"cycles of {mnemonic}", paths, range(1, 9), *probes)
-    yield from _one(
-        base, "stages after a misprediction", "cpu.fetchToDecodeDelay", range(1, 16),
-        "branch that cannot be predicted, half of them wrong",
-    )  # fmt: skip
+        yield from _shared(base, f"latency of {mnemonic}", paths, range(1, 9), *probes)
+    stages = "branch that is mispredicted half the time"
+    yield from _single(base, "cycles from fetch to decode", "cpu.fetchToDecodeDelay", range(1, 16), stages)
 
 
-def _all_alike(base: Base, name: str, paths: list[str], candidates: Sequence[Any], *probes: str) -> Iterator[Knob]:
-    """Several parameters with one value."""
-    if paths:
-        yield Knob(name, lambda found: dict.fromkeys(paths, found), tuple(candidates), probes, base.value(paths[0]))
-
-
-#: the parameters of a fence, and the probes that decide them: the one place that names them
-FENCE = "cpu.fenceLatency"
-FENCE_AFTER = {"cpu.fenceAfterStores": "fences around * stores"}
-_AROUND = "fences around * dependent additions"
+#: a fence's latency and the parameter that adds to it, with the probes that decide them
+_FENCE, _FENCE_PROBES = "cpu.fenceLatency", "call of * dependent additions between fences"
+_AFTER_STORES, _AFTER_STORES_PROBES = "cpu.fenceAfterStores", "call of * stores between fences"
 
 
 def _fences(base: Base) -> Iterator[Knob]:
-    now = {path: base.value(path) for path in (FENCE, *FENCE_AFTER)}
-    if None in now.values():
+    current = {path: base.value(path) for path in (_FENCE, _AFTER_STORES)}
+    if None in current.values():
         return
 
-    # What one of them hides the others may show: all are tried from a fence that waits for nothing, too.
-    def sets(latency: int | None) -> dict[str, Any]:
-        return now if latency is None else {FENCE: latency, **dict.fromkeys(FENCE_AFTER, 0)}
+    # A fence that waits for stores may hide what its latency changes: the first search of the latency is without it.
+    def settings_of(latency: int | None) -> Settings:
+        return current if latency is None else {_FENCE: latency, _AFTER_STORES: 0}
 
-    yield Knob("fence, alone", sets, tuple(range(61)), (_AROUND,), None)
-    for path, probes in (*FENCE_AFTER.items(), (FENCE, _AROUND)):
-        yield from _one(base, f"fence, {path.removeprefix('cpu.fence')}", path, range(61), probes, again=2)
+    latencies = tuple(range(61))
+    yield Knob("latency of a fence without stores", settings_of, latencies, (_FENCE_PROBES,), None)
+    after = "cycles of a fence after stores"
+    yield from _single(base, after, _AFTER_STORES, latencies, _AFTER_STORES_PROBES, repeats=2)
+    yield from _single(base, "latency of a fence", _FENCE, latencies, _FENCE_PROBES, repeats=2)
 
 
-#: where a store, or a load, lies in two lines and nothing waits for it
-_STORES_ACROSS = tuple(f"store of {size} B across a line" for size in (8, 16, 32))
-_LOADS_ACROSS = tuple(f"load of {size} B across a line" for size in (8, 16, 32))
-_WITHIN = ("store of 8 B across 32 B", "store of 16 B across 32 B", "load of 8 B across 32 B")
+_SPLIT_STORES = tuple(f"store of {size} B across a line" for size in (8, 16, 32))
+_SPLIT_LOADS = tuple(f"load of {size} B across a line" for size in (8, 16, 32))
+_ACROSS_32 = ("store of 8 B across 32 B", "store of 16 B across 32 B", "load of 8 B across 32 B")
 
 
 def _memory(base: Base) -> Iterator[Knob]:
     tag, data = base.value("cpu.dcache.tag_latency"), base.value("cpu.dcache.data_latency")
     if tag is not None and tag == data:
         paths = ["cpu.dcache.tag_latency", "cpu.dcache.data_latency"]
-        yield from _all_alike(base, "cycles of the first level", paths, range(1, 9), "load to use, first level")
-    for name, path, candidates, probes in (
-        ("store to load", "forwardLatency", range(1, 13), ("store and load of the same 8 B",)),
-        ("store to a load that it covers in part", "forwardFailPenalty", range(31),
-         ("store of 4 B and load of 8 B over it",)),
-        ("load that a store's low bits fit", "aliasPenalty", range(21), ("store and load 4 KiB apart",)),
-        ("line crossed by a load", "misaligned.line_cross_load", range(21), ("load to use across a line",)),
-        ("page crossed by a load", "misaligned.page_cross_load", range(61), ("load to use across a page",)),
+        yield from _shared(base, "latency of the first level", paths, range(1, 9), "load to use, first level")
+    for name, path, candidates, probe in (
+        ("cycles of store forwarding", "forwardLatency", range(1, 13), "store and load of the same 8 B"),
+        ("cycles of a load that a store covers in part", "forwardFailPenalty", range(31),
+         "store of 4 B and load of 8 B that include them"),
+        ("cycles of a load 4 KiB from a store", "aliasPenalty", range(21), "store and load 4 KiB apart"),
+        ("latency of a load across a line", "misaligned.line_cross_load", range(21), "load to use across a line"),
+        ("latency of a load across a page", "misaligned.page_cross_load", range(61), "load to use across a page"),
     ):  # fmt: skip
-        yield from _one(base, name, f"cpu.{path}", candidates, *probes)
-    splits: list[tuple[str, str, Sequence[int], Names]] = [
-        ("B that an access may not cross for nothing", "granule", (0, 16, 32),
-         (*_WITHIN, "copy by 8 B of 4 KiB, 4 B off a word")),
-        ("further cycles of a store in two lines", "split_store_slots", range(9), (*_STORES_ACROSS, *_WITHIN)),
-        ("further cycles of a load in two lines", "split_slots", range(9), (*_LOADS_ACROSS, *_WITHIN)),
-    ]  # fmt: skip
-    for name, path, values, names in splits:
-        yield from _one(base, name, f"cpu.misaligned.{path}", values, *names, again=2)
-    yield from _one(base, "line crossed by a store", "cpu.misaligned.line_cross_store", range(21), *_STORES_ACROSS)
-    across = "store of 8 B across a page"
-    yield from _one(base, "page crossed by a store", "cpu.misaligned.page_cross_store", range(61), across)
+        yield from _single(base, name, f"cpu.{path}", candidates, probe)
+    granules = (*_ACROSS_32, "copy by 8 B of 4 KiB, misaligned by 4 B, per line")
+    splits: list[tuple[str, str, Sequence[int], tuple[str, ...]]] = [
+        ("bytes that an access may not cross (granule)", "granule", (0, 16, 32), granules),
+        ("extra slots of a split store", "split_store_slots", range(9), (*_SPLIT_STORES, *_ACROSS_32)),
+        ("extra slots of a split load", "split_slots", range(9), (*_SPLIT_LOADS, *_ACROSS_32)),
+    ]
+    for name, path, values, probes in splits:
+        yield from _single(base, name, f"cpu.misaligned.{path}", values, *probes, repeats=2)
+    line_cross, page_cross = "cpu.misaligned.line_cross_store", "cpu.misaligned.page_cross_store"
+    yield from _single(base, "cycles of a store across a line", line_cross, range(21), *_SPLIT_STORES)
+    yield from _single(base, "cycles of a store across a page", page_cross, range(61), "store of 8 B across a page")
     if base.value("cpu.write_combining.buffers") is not None:
-        for name, path, tried in (
+        buffers: list[tuple[str, str, Sequence[int]]] = [
             ("non-temporal stores are posted", "posted", (False, True)),
             ("write-combining buffers", "buffers", range(2, 33)),
-            ("way of a non-temporal store", "latency", range(0, 401, 10)),
-            ("B that a part of a buffer is written by", "partial_bytes", (8, 16, 32, 64)),
-        ):
-            yield from _one(base, name, f"cpu.write_combining.{path}", tried, "* past the caches", again=2)
+            ("latency of a non-temporal store", "latency", range(0, 401, 10)),
+            ("bytes of a partial write", "partial_bytes", (8, 16, 32, 64)),
+        ]
+        for name, path, values in buffers:
+            path = f"cpu.write_combining.{path}"
+            yield from _single(base, name, path, values, "non-temporal stores of *", repeats=2)
 
 
-def _strings(base: Base) -> Iterator[Knob]:
+#: bytes per cycle; 0: as when aligned
+_RATES = (0, *range(2, 28, 2), *range(28, 33), 36, 40, 44, 48, 56, 64)
+#: the alignment from which a mode is misaligned, if the base's mode has none
+_ALIGNMENT = 32
+
+
+def _string_instructions(base: Base) -> Iterator[Knob]:
     microcode = base.cpu.isa[0].microcode
     for kind, instruction in (("rep_movs", "rep movs"), ("rep_stos", "rep stos")):
-        modes = _listed(getattr(microcode, kind, None) or [])
-        for attribute in ("min_page_offset",):
-            paths = [f"cpu.isa[0].microcode.{kind}[{n}].{attribute}" for n, mode in enumerate(modes)
-                     if getattr(mode, attribute)]  # fmt: skip
-            near = (f"`{instruction}b` of 512 B, *", f"`{instruction}b` * to an odd place")
-            distances = (1, 8, 16, 17, 20, 24, 32, 33, 48, 64, 65)
-            yield from _all_alike(base, f"{instruction}: nearest fast distance", paths, distances, *near)
+        modes = _as_list(getattr(microcode, kind, None) or [])
+        paths = [f"cpu.isa[0].microcode.{kind}[{n}].min_page_offset" for n, mode in enumerate(modes)
+                 if mode.min_page_offset]  # fmt: skip
+        distances = (1, 8, 16, 17, 20, 24, 32, 33, 48, 64, 65)
+        name = f"{instruction}: least fast page offset"
+        yield from _shared(base, name, paths, distances, f"`{instruction}b` of 512 B to a page offset *")
         for n, mode in enumerate(modes):
-            yield from _mode(base, kind, n, mode, (f"`{instruction}*", f"16 `{instruction}*"))
+            yield from _string_mode(base, kind, n, mode, (f"`{instruction}*", f"16 `{instruction}*"))
 
 
-def _mode(base: Base, kind: str, number: int, mode: Any, probes: Names) -> Iterator[Knob]:
-    """One mode of a repeated string instruction."""
+def _string_mode(base: Base, kind: str, number: int, mode: Any, probes: tuple[str, ...]) -> Iterator[Knob]:
+    """The knobs of one mode of a string instruction."""
     path, name = f"cpu.isa[0].microcode.{kind}[{number}]", f"{kind.replace('_', ' ')}, mode {number}"
-    start = "startup" if getattr(mode, "startup", 0) else "startup_uops"
-    most = 256 if start == "startup" else 801
-    yield from _one(base, f"{name}: start", f"{path}.{start}", range(most), *probes, again=1)
+    unit, most = ("startup", 256) if mode.startup else ("startup_uops", 801)
+    yield from _single(base, f"{name}: {unit}", f"{path}.{unit}", range(most), *probes, repeats=1)
     if not int(mode.block):
         return
-    yield from _one(base, f"{name}: B a cycle", f"{path}.bytes_per_cycle", _PACES[1:], *probes)
+    yield from _single(base, f"{name}: bytes per cycle", f"{path}.bytes_per_cycle", _RATES[1:], *probes)
     known = int(mode.alignment)
-    for what, pace in (
+    for what, rate in (
         ("misaligned", "bytes_per_cycle_misaligned"),
-        ("misaligned to one another", "bytes_per_cycle_crossed"),
+        ("sides misaligned to each other", "bytes_per_cycle_crossed"),
     ):
 
-        def sets(value: float, pace: str = pace) -> dict[str, Any]:
-            aligned = known if known > 1 or not value else _ALIGNED
-            return {f"{path}.{pace}": value, f"{path}.alignment": aligned}
+        def settings_of(value: float, rate: str = rate) -> Settings:
+            alignment = known if known > 1 or not value else _ALIGNMENT
+            return {f"{path}.{rate}": value, f"{path}.alignment": alignment}
 
-        now = base.value(f"{path}.{pace}")
-        if now is not None:
-            yield Knob(f"{name}: B a cycle, {what}", sets, _PACES, probes, now)
+        current = base.value(f"{path}.{rate}")
+        if current is not None:
+            yield Knob(f"{name}: bytes per cycle, {what}", settings_of, _RATES, probes, current)
 
 
 def _levels(base: Base) -> Iterator[Knob]:
     for level in (2, 3, 4):
-        yield from _one(
-            base, f"cycles of level {level}", f"l{level}.data_latency", range(1, 201), f"load to use, level {level}"
-        )
+        name, probe = f"latency of level {level}", f"load to use, level {level}"
+        yield from _single(base, name, f"l{level}.data_latency", range(1, 201), probe)
     latency = base.value("mem_ctrl.latency")
     if latency is not None:
+        nanoseconds = round(latency.ticks / 1000) if hasattr(latency, "ticks") else round(float(latency) * 1e9)
         yield Knob(
-            "latency of the memory", lambda found: {"mem_ctrl.latency": f"{found}ns"}, tuple(range(5, 301)),
-            ("load to use, memory",), _nanoseconds(latency),
+            "ns of the memory's latency", lambda value: {"mem_ctrl.latency": f"{value}ns"}, tuple(range(5, 301)),
+            ("load to use, memory",), nanoseconds,
         )  # fmt: skip
 
 
-def _nanoseconds(latency: Any) -> int:
-    return round(latency.ticks / 1000) if hasattr(latency, "ticks") else round(float(latency) * 1e9)
+_LINE = 64
+#: the base's clock stays if the measured one differs by less than this share
+_CLOCK_DIFFERENCE = 0.02
+
+
+def known_knobs(root: Any, measurements: Measurements) -> list[tuple[Knob, Settings]]:
+    """Cache sizes of sysfs and the measured clock, where the base has other ones: knobs with what they set."""
+    base = Base(root)
+    found: list[tuple[Knob, Settings]] = []
+    for cache in measurements.caches:
+        path = "cpu.dcache" if cache.level == 1 else f"l{cache.level}"
+        settings = _cache_settings(base, path, cache.size, cache.ways)
+        if settings and (base.value(f"{path}.size"), base.value(f"{path}.assoc")) != (cache.size, cache.ways):
+            current = f"{int(base.value(f'{path}.size')) >> 10}KiB in {base.value(f'{path}.assoc')} ways"
+            found.append((_known(f"size of level {cache.level}", settings, current), settings))
+    clock = base.value("clk_domain.clock")
+    if clock is not None and measurements.gigahertz:
+        gigahertz = _gigahertz(clock)
+        if abs(measurements.gigahertz / gigahertz - 1) > _CLOCK_DIFFERENCE:
+            settings = {"clk_domain.clock": f"{measurements.gigahertz * 1000:.0f}MHz"}
+            found.append((_known("clock", settings, f"{gigahertz * 1000:.0f}MHz"), settings))
+    return found
+
+
+def _known(name: str, settings: Settings, current: str) -> Knob:
+    return Knob(name, lambda settings: settings, (settings,), (), current)
+
+
+def _cache_settings(base: Base, path: str, size: int, ways: int) -> Settings:
+    """Empty: the base has no such level, or the model cannot have that size."""
+    if base.value(f"{path}.size") is None or size % (_LINE * ways):
+        return {}
+    sets = size // _LINE // ways
+    slices = sets // (sets & -sets)
+    settings: Settings = {f"{path}.size": f"{size >> 10}KiB", f"{path}.assoc": ways}
+    current = base.value(f"{path}.slices")
+    if slices == 1 and current in (None, 1):
+        return settings
+    return {} if current is None else {**settings, f"{path}.slices": slices}
+
+
+def _gigahertz(clock: Any) -> float:
+    value = clock[0] if isinstance(clock, list) else clock
+    return 1000 / value.ticks if hasattr(value, "ticks") else float(value) / 1e9

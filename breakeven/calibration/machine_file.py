@@ -1,4 +1,4 @@
-"""The machine file: what was fitted, on top of the base, a line a parameter."""
+"""The machine file: the fitted parameters on top of the base, one line each."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NAME = "{name}"
 DESCRIPTION = {description}
 ISA = "x86"
 
-HOST = {when}
+HOST = {processor}
 
 
 def fitted(board):
-    """What probes of the host decided: the model's number stands beside the host's where they differ."""
+    """The parameters that probes of the host decided."""
 '''
 _TAIL = """
 
@@ -38,64 +38,46 @@ _WIDTH = 118
 
 
 def machine_file(fit: Fit, measurements: Measurements, name: str) -> str:
-    """The file's text. `name`: what the machine is called, a Python identifier."""
-    sure = sum(1 for each in fit.fitted for _ in each.settings)
+    """The file's text. `name`: the machine's, a Python identifier."""
+    values = sum(len(each.settings) for each in fit.fitted)
     about = (
-        f"Written by `breakeven calibrate` on {measurements.date}, from the preset {fit.base}: {len(fit.numbers)} "
-        f"probes of {measurements.words} decided the {sure} values below. Whatever is not set here is {fit.base}'s, "
-        "with the source that it has there. Every line may be edited."
+        f"`breakeven calibrate` wrote this file on {measurements.date}: {len(fit.probes)} probes of "
+        f"{measurements.processor} decided the {values} values below. All other values are those of the preset "
+        f"{fit.base}, with their sources. Every line may be edited."
     )
+    host = _printable(measurements.host)
     text = _HEAD.format(
-        host=_safe(measurements.host), about=_filled(about), base=fit.base, name=name,
-        description=repr(f"{_safe(measurements.host)}, calibrated from {fit.base} on {measurements.date}"),
-        when=repr(f"{measurements.date}, {_safe(measurements.words)}"),
+        host=host, about="\n".join(textwrap.wrap(_printable(about), _WIDTH)), base=fit.base, name=name,
+        description=repr(f"{host}, calibrated from {fit.base} on {_printable(measurements.date)}"),
+        processor=repr(_printable(f"{measurements.date}, {measurements.processor}")),
     )  # fmt: skip
     for each in fit.fitted:
-        text += f"    # {each.knob.name}{_said(fit, each)}\n"
+        changed = "" if each.value == each.knob.base else f" ({fit.base}: {each.knob.base})"
+        text += f"    # {each.knob.name}{changed}\n"
         for path, value in each.settings.items():
-            text += f"    board.{path} = measured({_literal(value)}, HOST, {_note(fit, measurements, each)!r})\n"
+            text += f"    board.{path} = measured({value!r}, HOST, {_note(fit, measurements, each)!r})\n"
     if not fit.fitted:
         text += "    # No probe decides a parameter of this base.\n"
     return text + _TAIL.format(base=fit.base) + _not_modelled(fit)
 
 
-def _said(fit: Fit, each: Fitted) -> str:
-    base = "" if each.value == each.knob.base else f", {fit.base} has {each.knob.base}"
-    return f"{base}"
+def _note(fit: Fit, measurements: Measurements, fitted: Fitted) -> str:
+    """The first probe that decided, with its cycles and spread, and how many more did."""
+    if not fitted.responding:
+        return "of sysfs" if "clk_domain.clock" not in fitted.settings else "timed"
+    name, *others = fitted.responding
+    probe = fit.probes[name]
+    model = "" if probe.reproduced else f", in this model {probe.fitted:.2f}"
+    more = f"; and {len(others)} more probe{'s'[: len(others) > 1]}" if others else ""
+    return f"{name}: {probe.host:.2f} cycles, spread {measurements.probes[name].spread:.2f}{model}{more}"
 
 
-def _note(fit: Fit, measurements: Measurements, each: Fitted) -> str:
-    """The probe that says most: its number and spread, and how many there are."""
-    if not each.probes:
-        return "as Linux tells it"
-    name = each.probes[0]
-    host, _, model = fit.numbers[name]
-    spread = measurements.probes[name].spread
-    more = f", and {len(each.probes) - 1} more" if len(each.probes) > 1 else ""
-    beside = f", here {model:.2f}" if abs(model - host) > fit.tolerances[name] else ""
-    return f"{name}: {host:.2f} cycles, spread {spread:.2f}{beside}{more}"
-
-
-def _literal(value: object) -> str:
-    return repr(value)
-
-
-def _safe(text: str) -> str:
-    """Words of the host's, as a file in Python may hold them."""
+def _printable(text: str) -> str:
+    """The host's words without what could end a string in Python."""
     return re.sub(r"[^ -!#-\[\]-~]", "?", text)
 
 
-def _filled(text: str) -> str:
-    return "\n".join(textwrap.wrap(text, _WIDTH))
-
-
 def _not_modelled(fit: Fit) -> str:
-    names = fit.not_modelled()
-    if not names:
-        return ""
-    lines = [f"# {name}: {fit.numbers[name][0]:.2f}, here {fit.numbers[name][2]:.2f}" for name in names]
-    return (
-        "\n\n# Not modelled: probes that no value brings near (cycles on the host, in this model).\n"
-        + "\n".join(lines)
-        + "\n"
-    )
+    lines = [f"# {name}: {each.host:.2f}, {each.fitted:.2f}\n" for name, each in fit.not_modelled().items()]
+    head = "\n\n# Not modelled: probes that no value reproduces (cycles on the host, in this model).\n"
+    return head + "".join(lines) if lines else ""

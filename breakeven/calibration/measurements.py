@@ -1,4 +1,4 @@
-"""The host's numbers: probe by probe, with their spread, and as a file that a fit can be repeated from."""
+"""The host's measurements, and the file that keeps them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from breakeven.errors import UserError
 from breakeven.files.reading import parsed_json, read_bounded
 from breakeven.files.writing import write_text
 
-#: of the file; another one is not read
+#: of the file's format; a file of another version is refused
 VERSION = 1
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One probe's number."""
+    """What a probe took."""
 
     cycles: float
-    #: how far the rounds that count lie apart, at most
+    #: half of the rounds lie in a range of so many cycles around it
     spread: float
 
 
 @dataclass(frozen=True)
 class CacheSize:
-    """One level of the data side, as Linux tells it."""
+    """One data or unified cache."""
 
     level: int
     size: int
@@ -36,20 +36,21 @@ class CacheSize:
 
 @dataclass(frozen=True)
 class Measurements:
-    """All of a host."""
+    """All that was measured on one host."""
 
     host: str
     vendor: str
     family: int
     model: int
     date: str
+    #: by the probe's name
     probes: dict[str, Measured]
     caches: tuple[CacheSize, ...] = ()
-    #: of the core's clock, while it measured
+    #: the core's clock during the probes
     gigahertz: float = 0.0
-    #: probes whose rounds did not agree, and by how many cycles: nothing is fitted to them
+    #: name -> spread of the probes that were too noisy to be fitted to
     noisy: dict[str, float] = field(default_factory=dict)
-    #: routines that were measured to judge a model, by `judge.key`: cycles
+    #: cycles of whole routines, by `accuracy.RoutinePoint.key`: a fit does not read them
     routines: dict[str, float] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
@@ -57,13 +58,13 @@ class Measurements:
         write_text(path, json.dumps({"version": VERSION, **asdict(self)}, indent=1) + "\n")
 
     @property
-    def words(self) -> str:
-        """The host's processor."""
+    def processor(self) -> str:
+        """Vendor, family and model, as CPUID has them."""
         return f"{self.vendor} family {self.family} model {self.model}"
 
 
 def read(path: Path) -> Measurements:
-    """Raises `UserError` for a file that is none of ours, or says what cannot be."""
+    """Reads a file that `Measurements.save` wrote. Raises `UserError` for any other, and for impossible numbers."""
     try:
         data = parsed_json(read_bounded(path))
     except (ValueError, RecursionError):
@@ -74,18 +75,27 @@ def read(path: Path) -> Measurements:
         probes = {str(name): _measured(each) for name, each in data["probes"].items()}
         caches = tuple(CacheSize(*(int(each[key]) for key in ("level", "size", "ways"))) for each in data["caches"])
         noisy, routines = (
-            {str(name): float(each) for name, each in data[key].items()} for key in ("noisy", "routines")
+            {str(name): _finite(each) for name, each in data[key].items()} for key in ("noisy", "routines")
         )
-        gigahertz = float(data["gigahertz"])
+        gigahertz = _finite(data["gigahertz"])
         host, vendor, date = (str(data[key]) for key in ("host", "vendor", "date"))
         family, model = (int(data[key]) for key in ("family", "model"))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise UserError(f"{path} holds no whole measurements: {type(error).__name__} {error}: measure again") from None
+        raise UserError(
+            f"{path} holds no complete measurements: {type(error).__name__} {error}: measure again"
+        ) from None
     return Measurements(host, vendor, family, model, date, probes, caches, gigahertz, noisy, routines)
 
 
-def _measured(each: Any) -> Measured:
-    found = Measured(float(each["cycles"]), float(each["spread"]))
-    if not math.isfinite(found.cycles) or not (math.isfinite(found.spread) and found.spread >= 0):
-        raise ValueError("a number that is none")
-    return found
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{value} is not finite")
+    return number
+
+
+def _measured(data: Any) -> Measured:
+    measured = Measured(_finite(data["cycles"]), _finite(data["spread"]))
+    if measured.spread < 0:
+        raise ValueError(f"spread {measured.spread}")
+    return measured

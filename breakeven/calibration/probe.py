@@ -1,4 +1,4 @@
-"""What a probe is: a short body of instructions between fences, or a ring of pointers, and the number that it gives."""
+"""What a probe is: a body of instructions minus a baseline body, or a pointer chase; and how bodies are written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: around each body, as the harness has it around a call (workloads/x86/call.S)
+#: around each body: the fences and counter readings that the harness has around a call (workloads/x86/call.S)
 START = "mfence\nlfence\nrdtsc\nshl rdx, 32\nlea r13, [rax+rdx]\nmfence\nlfence"
 STOP = "mfence\nlfence\nrdtsc"
 
@@ -14,88 +14,95 @@ _labels = itertools.count(100)
 
 
 @dataclass(frozen=True)
-class Probe:
-    """Cycles of `body` beyond those of `beside`, in `each` equal parts.
+class Body:
+    """Instructions that are measured as a whole."""
 
-    In a body rdi and rsi point to two buffers 128 MiB apart; it leaves r13, r15 and rsp alone. Where `beside` is the
-    same body with fewer repetitions the number is a pace, which no fence is part of.
-    """
-
-    name: str
-    body: str
-    beside: str = ""
-    each: int = 1
+    code: str
     #: runs once, before the body is measured for the first time
     prepare: str = ""
+    #: whether chance decides a measurement's length, so that the mean of many is taken in the model, too
+    random: bool = False
     #: the extension that /proc/cpuinfo must name
-    needs: str = ""
-    #: whether a measurement depends on chance, so that the mean of many counts
-    mean: bool = False
-
-    @property
-    def texts(self) -> tuple[Body, ...]:
-        """The bodies that are measured."""
-        return tuple(Body(text, self.prepare, self.mean, self.needs) for text in (self.body, self.beside))
-
-
-@dataclass(frozen=True)
-class Body:
-    """One text to measure."""
-
-    text: str
-    prepare: str = ""
-    mean: bool = False
-    needs: str = ""
+    extension: str = ""
 
 
 EMPTY = Body("")
 
 
 @dataclass(frozen=True)
-class Ring:
-    """A ring of pointers through lines of a level, in random order: cycles from a load to the next. `level`: 1, 2, 3;
-    0: the memory."""
+class Probe:
+    """Cycles of `code` beyond those of `baseline`, divided by `parts`.
+
+    rdi and rsi point to two buffers 128 MiB apart; r13, r15 and rsp are the harness's. If `baseline` is the same code
+    with `parts` fewer instructions, the probe gives cycles per instruction, and the fences cancel.
+    """
 
     name: str
+    code: str
+    baseline: str = ""
+    parts: int = 1
+    #: these three as in `Body`
+    prepare: str = ""
+    random: bool = False
+    extension: str = ""
+
+    @property
+    def bodies(self) -> tuple[Body, Body]:
+        """The code and its baseline."""
+        body, baseline = (Body(code, self.prepare, self.random, self.extension) for code in (self.code, self.baseline))
+        return body, baseline
+
+
+@dataclass(frozen=True)
+class PointerChase:
+    """Cycles from a load to the load that its data addresses, in random order through lines of one cache level."""
+
+    name: str
+    #: from 1 on; 0: the memory
     level: int
 
 
-def lines(line: str, count: int, step: int = 8) -> str:
-    """`line` so often, `{at}` in it `step` bytes further each time."""
-    return "\n".join(line.format(at=step * i) for i in range(count))
+def repeated(line: str, count: int, stride: int = 8) -> str:
+    """`line` `count` times; `{at}` in it grows by `stride` bytes."""
+    return "\n".join(line.format(at=stride * i) for i in range(count))
 
 
-def in_turn(forms: Iterable[str], count: int) -> str:
-    """`count` instructions, the forms one after the other again and again."""
-    return "\n".join(itertools.islice(itertools.cycle(forms), count))
+def round_robin(lines: Iterable[str], count: int) -> str:
+    """`count` instructions: the lines in turn, over and over."""
+    return "\n".join(itertools.islice(itertools.cycle(lines), count))
 
 
-def turns(text: str, count: int) -> str:
-    """`text` in a loop; r9 counts."""
+def loop(code: str, iterations: int) -> str:
+    """`code` in a loop that r9 counts."""
     label = next(_labels)
-    return f"xor eax, eax\nxor ecx, ecx\nxor edx, edx\nmov r9d, {count}\n{label}:\n{text}\ndec r9d\njnz {label}b"
+    return f"xor eax, eax\nxor ecx, ecx\nxor edx, edx\nmov r9d, {iterations}\n{label}:\n{code}\ndec r9d\njnz {label}b"
 
 
-def labels(count: int) -> list[int]:
-    """So many numeric labels that nothing else uses."""
+def new_labels(count: int) -> list[int]:
+    """Numeric labels that no other body uses."""
     return list(itertools.islice(_labels, count))
 
 
-def pace(name: str, line: str, count: int = 128, step: int = 8, **more: object) -> Probe:
-    """Cycles of `line`: what twice as many take more."""
-    return Probe(name, lines(line, 2 * count, step), lines(line, count, step), count, **more)  # type: ignore[arg-type]
+def jumps(count: int) -> str:
+    """Taken jumps, each to the next 16 bytes."""
+    return "\n".join(f"jmp {n}f\n.balign 16\n{n}:" for n in new_labels(count))
 
 
-def called(text: str) -> str:
-    """A call of a function that has `text`: harnesses measure calls, and a return is a load."""
-    there, behind = labels(2)
-    # A direct one: what predictors make of an indirect call is no part of a probe.
-    return f"call {there}f\njmp {behind}f\n.balign 64\n{there}:\n{text}\nret\n.balign 64\n{behind}:"
+def per_instruction(name: str, line: str, count: int = 128, stride: int = 8, extension: str = "") -> Probe:
+    """Cycles per `line`: the difference between 2 * `count` and `count` of them."""
+    code, baseline = repeated(line, 2 * count, stride), repeated(line, count, stride)
+    return Probe(name, code, baseline, count, extension=extension)
 
 
-_EMPTY_CALL = called("")
+def _call(code: str) -> str:
+    """A direct call of a function that contains `code`."""
+    function, after = new_labels(2)
+    return f"call {function}f\njmp {after}f\n.balign 64\n{function}:\n{code}\nret\n.balign 64\n{after}:"
 
 
-def alone(name: str, text: str, each: int = 1, **more: object) -> Probe:
-    """What `text` takes in a call between the fences, beyond an empty call."""
-    return Probe(name, called(text), _EMPTY_CALL, each, **more)  # type: ignore[arg-type]
+_EMPTY_CALL = _call("")
+
+
+def in_call(name: str, code: str, parts: int = 1, extension: str = "") -> Probe:
+    """Cycles of a call of `code` between the fences beyond those of an empty call, as the harness counts a routine."""
+    return Probe(name, _call(code), _EMPTY_CALL, parts, extension=extension)

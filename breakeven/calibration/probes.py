@@ -1,31 +1,31 @@
-"""All probes, in the order in which they are shown."""
+"""The list of all probes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from breakeven.calibration import bodies_core, bodies_memory, bodies_strings
-from breakeven.calibration.probe import Probe, Ring
+from breakeven.calibration import core_probes, memory_probes
+from breakeven.calibration.probe import PointerChase, Probe
 
-#: by what they are about
-PARTS = {
-    "fences": bodies_core.fences,
-    "widths": bodies_core.widths,
-    "latencies": bodies_core.latencies,
-    "units": bodies_core.throughputs,
-    "branches": bodies_core.branches,
-    "loads and stores": bodies_memory.paces,
-    "forwarding and crossings": bodies_memory.latencies,
-    "crossings": bodies_memory.crossings,
-    "copies": bodies_memory.copies,
-    "past the caches": bodies_memory.past_the_caches,
-    "REP MOVS": bodies_strings.moves,
-    "REP STOS": bodies_strings.fills,
-}
+#: in the order in which tables show them
+GROUPS = (
+    core_probes.fences,
+    core_probes.widths,
+    core_probes.latencies,
+    core_probes.throughputs,
+    core_probes.branches,
+    memory_probes.throughputs,
+    memory_probes.latencies,
+    memory_probes.crossings,
+    memory_probes.copies,
+    memory_probes.non_temporal_stores,
+    memory_probes.rep_movs,
+    memory_probes.rep_stos,
+)
 
 
-def probes(extensions: Iterable[str], levels: int) -> list[Probe | Ring]:
-    """Those that a processor with these extensions and levels of caches has."""
-    has = {"", *extensions}
-    found = [probe for part in PARTS.values() for probe in part() if probe.needs in has]
-    return [*found, *bodies_memory.levels(levels)]
+def probes(extensions: Iterable[str], levels: int) -> list[Probe | PointerChase]:
+    """The probes that run on a processor with these extensions and so many levels of caches."""
+    available = {"", *extensions}
+    short = [probe for group in GROUPS for probe in group() if probe.extension in available]
+    return [*short, *memory_probes.levels(levels)]

@@ -1,4 +1,4 @@
-"""What `calibrate` prints."""
+"""The tables of `breakeven calibrate`, and its JSON."""
 
 from __future__ import annotations
 
@@ -6,62 +6,63 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from breakeven.calibration.accuracy import Accuracy, by_kind, by_size
 from breakeven.calibration.fit import Fit
-from breakeven.calibration.judge import Judged, by_size, rows
 from breakeven.calibration.measurements import Measurements
 from breakeven.output.console import Table
 
 
-def fitted_parts(fit: Fit, measurements: Measurements) -> list[str | Table]:
-    """What was fitted, and what no value reproduces."""
+def fit_parts(fit: Fit, measurements: Measurements) -> list[str | Table]:
+    """The fitted values, and the probes that are not modelled."""
     changed = [each for each in fit.fitted if each.value != each.knob.base]
-    table = Table(
-        ("parameter", fit.base, "fitted", "probes"),
-        [(each.knob.name, _word(each.knob.base), _word(each.value), len(each.probes) or "Linux") for each in changed],
-        f"{measurements.host} ({measurements.words}), measured {measurements.date}", (1, 2, 3),
-    )  # fmt: skip
+    rows = [
+        (each.knob.name, _cell(each.knob.base), _cell(each.value), len(each.responding) or "none") for each in changed
+    ]
+    title = f"{measurements.host} ({measurements.processor}), measured {measurements.date}"
+    table = Table(("parameter", fit.base, "fitted", "probes"), rows, title, (1, 2, 3))
     parts: list[str | Table] = [table] if changed else []
     confirmed = len(fit.fitted) - len(changed)
-    parts.append(f"{len(changed)} parameters changed, {confirmed} confirmed, by {len(fit.numbers)} probes")
-    missing = fit.not_modelled()
+    parts.append(f"{len(changed)} parameters changed, {confirmed} confirmed, by {len(fit.probes)} probes")
+    missing = [
+        (name, *(f"{cycles:.2f}" for cycles in (each.host, each.base, each.fitted)))
+        for name, each in fit.not_modelled().items()
+    ]
     if missing:
-        numbers = [(name, *(f"{each:.2f}" for each in fit.numbers[name])) for name in missing]
-        heads = ("not modelled: no value brings it near", "host", fit.base, "fitted")
-        parts.append(Table(heads, numbers, "", (1, 2, 3)))
+        parts.append(Table(("not modelled: cycles of the probe", "host", fit.base, "fitted"), missing, "", (1, 2, 3)))
     if measurements.noisy:
-        worst = ", ".join(f"{name} ({spread:.0f} cycles)" for name, spread in measurements.noisy.items())
-        parts.append(f"left out, as their rounds did not agree: {worst}")
+        noisy = ", ".join(f"{name} ({spread:.0f} cycles)" for name, spread in measurements.noisy.items())
+        parts.append(f"noisy probes, not used: {noisy}")
     return parts
 
 
-def _word(value: Any) -> str:
+def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(str(each) for each in value.values())
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def judged_parts(host: Mapping[str, float], models: Mapping[str, Mapping[str, float]]) -> list[str | Table]:
-    """Each model beside the host: by kind and measure; by size."""
+def accuracy_parts(host: Mapping[str, float], models: Mapping[str, Mapping[str, float]]) -> list[str | Table]:
+    """The accuracy of each model: by kind and measure, then by size."""
     parts: list[str | Table] = []
-    heads = ("points", "measure", "long", "median error", "signed", "within 10 %", "short", "cycles off", "within 2",
-             "winner right", "of pairs")  # fmt: skip
+    heads = ("points", "measure", "long", "median error", "signed", "within 10 %", "short", "cycles off", "signed",
+             "within 2", "winner right", "of pairs")  # fmt: skip
     for name, model in models.items():
-        found = [(kind, measure, *_cells(each)) for kind, measure, each in rows(host, model)]
-        parts.append(Table(heads, found, f"{name}, beside the host's processor", range(2, len(heads))))
-        sized = [(size, *_cells(each)) for size, each in by_size(host, model)]
-        parts.append(Table(("size", *heads[2:]), sized, f"{name}, by size", range(len(heads) - 1)))
+        rows = [(kind, measure, *_cells(each)) for kind, measure, each in by_kind(host, model)]
+        parts.append(Table(heads, rows, f"{name} compared with the host", range(2, len(heads))))
+        rows_of_size = [(size, *_cells(each)) for size, each in by_size(host, model)]
+        parts.append(Table(("size", *heads[2:]), rows_of_size, f"{name} by size", range(len(heads) - 1)))
     parts.append(
-        "long: calls of 50 cycles and more; an error is (model - host) / host. winner right: pairs of routines of a "
-        "kind between which the host's lead is over 10 %"
+        "long: calls of 50 cycles and more on the host; an error is (model - host) / host. winner right: share of the "
+        "pairs of routines of a kind, with a lead above 10 % on the host, whose winner the model names"
     )
     return parts
 
 
-def _cells(each: Judged) -> tuple[Any, ...]:
+def _cells(each: Accuracy) -> tuple[Any, ...]:
     return (
-        each.long, _percent(each.error), _percent(each.bias, "+"), _percent(each.within), each.short,
-        "" if math.isnan(each.apart) else f"{each.apart:.1f}", _percent(each.short_within),
-        _percent(each.right), each.pairs,
+        each.long, _percent(each.median_error), _percent(each.bias, "+"), _percent(each.long_near), each.short,
+        _one_digit(each.difference), _one_digit(each.short_bias, "+"), _percent(each.short_near),
+        _percent(each.winner_right), each.pairs,
     )  # fmt: skip
 
 
@@ -69,31 +70,26 @@ def _percent(share: float, sign: str = "") -> str:
     return "" if math.isnan(share) else f"{100 * share:{sign}.1f} %"
 
 
-def as_dict(
-    fit: Fit | None, routines: Mapping[str, float], models: Mapping[str, Mapping[str, float]]
-) -> dict[str, Any]:
+def _one_digit(cycles: float, sign: str = "") -> str:
+    return "" if math.isnan(cycles) else f"{cycles:{sign}.1f}"
+
+
+def as_dict(fit: Fit | None, host: Mapping[str, float], models: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """For ``--json``."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if fit is not None:
-        found["base"] = fit.base
-        found["fitted"] = [
+        result["base"] = fit.base
+        result["fitted"] = [
             {"parameter": each.knob.name, "base": each.knob.base, "value": each.value, "paths": list(each.settings),
-             "probes": list(each.probes)}
+             "probes": list(each.responding)}
             for each in fit.fitted
         ]  # fmt: skip
-        missing = set(fit.not_modelled())
-        found["probes"] = [
-            {
-                "probe": name,
-                "host": numbers[0],
-                "base": numbers[1],
-                "fitted": numbers[2],
-                "modelled": name not in missing,
-            }
-            for name, numbers in fit.numbers.items()
+        result["probes"] = [
+            {"probe": name, "host": each.host, "base": each.base, "fitted": each.fitted, "modelled": each.reproduced}
+            for name, each in fit.probes.items()
         ]
-    found["judged"] = [
+    result["accuracy"] = [
         {"machine": name, "kind": kind, "measure": measure, **vars(each)}
-        for name, model in models.items() for kind, measure, each in rows(routines, model)
+        for name, model in models.items() for kind, measure, each in by_kind(host, model)
     ]  # fmt: skip
-    return found
+    return result

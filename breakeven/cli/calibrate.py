@@ -1,4 +1,4 @@
-"""A model of the host's processor, by probes of it."""
+"""Fits a preset to the host's processor, and compares machines with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,13 +15,18 @@ from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, ThreadsOption
 from breakeven.errors import UserError
 
+if TYPE_CHECKING:
+    from breakeven.calibration.measurements import Measurements
 
-@app.command("calibrate", short_help="Fit a machine to this host's processor, by probes; check machines against it.")
+
+@app.command("calibrate", short_help="Fit a preset to this host's processor with probes; compare machines with it.")
 def calibrate_(
     *,
     machine: Annotated[
         str,
-        typer.Argument(help="With --check: a machine to judge, not calibrated.", autocompletion=completion.machines),
+        typer.Argument(
+            help="With --check: a machine to compare; nothing is fitted.", autocompletion=completion.machines
+        ),
     ] = "",
     base: Annotated[
         str | None,
@@ -33,86 +38,85 @@ def calibrate_(
         ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The machine file.")] = Path("my_cpu.py"),
-    numbers: Annotated[
-        Path | None, typer.Option("--measurements", metavar="FILE", help="Read the host's numbers, or keep them there.")
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--measurements", metavar="FILE", help="Measurements of the host: read if FILE has them, else written."
+        ),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Then compare whole routines with the host's.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Also compare whole routines with the host.")] = False,
     threads: ThreadsOption = 0,
     json: JsonOption = False,
 ) -> int:
     """Measure this host's processor with short probes and fit the parameters of a preset to them.
 
-    Takes about two minutes and leaves a machine file that -m takes: it sets what was measured and leaves the rest as
-    the preset has it. With --check, routines that no probe is made of are measured on the host and simulated: errors by
-    kind and size, and how often the winner is right. That takes ten minutes more for each machine.
+    It takes two to four minutes and writes a machine file for -m. The file sets what the probes decide; everything else
+    stays as in the preset. With --check, whole routines are measured on the host and simulated as well: errors by kind
+    and size, and how often the model names the faster of two routines. No routine is used to fit. A check takes three
+    to ten minutes for each machine.
     """
-    from breakeven.calibration import calibrating, report
+    from breakeven.calibration import measurements, report, workflow
+    from breakeven.calibration.host import this_host
     from breakeven.files.writing import check_target
     from breakeven.output.console import print_json, print_parts
 
     started = time.perf_counter()
     if machine and not check:
-        raise UserError(f"{machine} is judged with --check; to start from it say --base {machine}")
+        raise UserError(f"{machine} is compared with --check; to start from it say --base {machine}")
     if machine and base:
-        raise UserError("--check MACHINE judges that machine as it is: leave out --base")
-    fit, models = None, [machine]
-    if machine:
-        found = _kept_routines(numbers)
-    else:
-        chosen = calibrating.base_for(base)
+        raise UserError("--check MACHINE compares that machine as it is: leave out --base")
+    fit, models, parts = None, [machine], []
+    if not machine:
+        preset = workflow.base_preset(base)
         check_target(out)
         if out.suffix != ".py":
             raise UserError(f"{out} is no name of a machine file: it ends in .py")
-        with _bar(json, "calibrate") as progress:
-            found = calibrating.measurements_from(numbers, progress)
-            fit = calibrating.fitted(chosen, found, progress)
-        calibrating.write_machine(fit, found, out)
-        models = [chosen, str(out if out.is_absolute() else Path(".", out))]
-    parts: list[Any] = [] if fit is None else report.fitted_parts(fit, found)
-    host, judged = (_judged(found, models, numbers, threads, json)) if check else ({}, {})
+        with _progress(json, "calibrate") as progress:
+            measured = workflow.read_or_measure(file, progress)
+            fit = workflow.fit_preset(preset, measured, progress)
+        workflow.write_machine(fit, measured, out)
+        models = [preset, str(out if out.is_absolute() else Path(".", out))]
+        parts = report.fit_parts(fit, measured)
+    elif file is not None and file.exists():
+        measured = measurements.read(file)
+    else:
+        measured = this_host()
+    host, simulated = _check(measured, models, file, threads, json) if check else ({}, {})
     if json:
-        files = {"machine": None if machine else str(out), "host_seconds": round(time.perf_counter() - started, 3)}
-        print_json({**report.as_dict(fit, host, judged), **files})
+        more = {"machine": None if machine else str(out), "host_seconds": round(time.perf_counter() - started, 3)}
+        print_json({**report.as_dict(fit, host, simulated), **more})
         return 0
-    parts += report.judged_parts(host, judged) if check else []
+    parts += report.accuracy_parts(host, simulated) if check else []
     if fit is not None:
         parts.append(f"machine: {out} (-m {models[-1]}), in {time.perf_counter() - started:.0f} s")
     print_parts(parts)
     return 0
 
 
-def _kept_routines(numbers: Path | None) -> Any:
-    """The measurements of a file; without one, none yet."""
-    from breakeven.calibration import measurements
+def _check(
+    measured: Measurements, models: list[str], file: Path | None, threads: int, json: bool
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Cycles of whole routines: the host's, and those of each model."""
+    from breakeven.calibration import accuracy, workflow
 
-    if numbers is not None and numbers.exists():
-        return measurements.read(numbers)
-    return measurements.Measurements("", "", 0, 0, "", {})
-
-
-def _judged(found: Any, models: list[str], numbers: Path | None, threads: int, json: bool) -> tuple[Any, Any]:
-    """The host's routines, and each model's."""
-    from breakeven.calibration import calibrating, judge
-
-    with _bar(json, "the host's routines") as progress:
-        whole = calibrating.native_routines(found, _of_one(progress, "the host's routines"))
-    if numbers is not None and whole is not found and whole.probes:
-        whole.save(numbers)
-    asked = judge.kept_questions(whole.routines)
-    judged = {}
-    for name in models:
-        with _bar(json, name) as progress:
-            judged[name] = judge.simulated(name, asked, threads, _of_one(progress, name))
-    return whole.routines, judged
+    with _progress(json, "the host's routines") as progress:
+        complete = workflow.with_routines(measured, _labelled(progress, "the host's routines"))
+    if file is not None and complete is not measured:
+        complete.save(file)
+    points, simulated = accuracy.parsed(complete.routines), {}
+    for model in models:
+        with _progress(json, model) as progress:
+            simulated[model] = accuracy.simulate(model, points, threads, _labelled(progress, model))
+    return complete.routines, simulated
 
 
-def _of_one(progress: Any, label: str) -> Any:
+def _labelled(progress: Any, label: str) -> Any:
     return None if progress is None else lambda done, total: progress(done, total, label)
 
 
 @contextlib.contextmanager
-def _bar(json: bool, what: str) -> Iterator[Any]:
+def _progress(json: bool, label: str) -> Iterator[Any]:
     from breakeven.output.console import progress_bar
 
-    with progress_bar(not json, what, counted=False) as progress:
+    with progress_bar(not json, label, counted=False) as progress:
         yield progress

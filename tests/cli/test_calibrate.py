@@ -1,4 +1,4 @@
-"""`calibrate`: fits from numbers that are known, machine files, noise, and what is wrong with its input."""
+"""`calibrate`: fits to a model with known parameters, machine files, noisy hosts, invalid input."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.calibration import calibrating, host, host_program, measurements
-from breakeven.calibration.fit import Fit, Fitted, Search, as_settings
-from breakeven.calibration.judge import judge, kept_questions
-from breakeven.calibration.knobs import Knob, knobs
+from breakeven.calibration import host, host_program, measurements, workflow
+from breakeven.calibration.accuracy import accuracy, parsed
+from breakeven.calibration.fit import Comparison, Fit, Fitted, Search, as_options
+from breakeven.calibration.knobs import Knob, knobs, known_knobs
 from breakeven.calibration.machine_file import machine_file
 from breakeven.calibration.measurements import CacheSize, Measured, Measurements
 from breakeven.calibration.model import Model
-from breakeven.calibration.probe import Probe, pace
+from breakeven.calibration.probe import Probe, per_instruction
 from breakeven.calibration.probes import probes
-from breakeven.calibration.told import told
 from breakeven.errors import UserError
 from breakeven.machine.presets import load_machine
 from tests.cli.conftest import _engine_is_built
@@ -25,8 +24,10 @@ from tests.cli.conftest import _engine_is_built
 has_gcc = shutil.which("gcc") is not None
 built = pytest.mark.skipif(not _engine_is_built() or not has_gcc, reason="the engine is not built, or no gcc")
 
-#: parameters of zen3, changed, and the probes that must find them
+#: parameters that a changed zen3 has, and the probes that must find them
 CHANGED = {
+    "cpu.serializingStopsFetch": False,
+    "cpu.callReturnDelay": 3,
     "cpu.fuPool.FUList[0].count": 1,
     "cpu.fuPool.FUList[1].opList[1].opLat": 4,
     "cpu.forwardLatency": 8,
@@ -35,99 +36,99 @@ CHANGED = {
     "cpu.isa[0].microcode.rep_movs[5].startup_uops": 180,
 }
 DECIDING = (
-    "independent addition", "dependent multiplication", "store and load of the same 8 B", "load to use across a line",
-    *(f"fences around a call of {count} dependent additions" for count in (1, 16, 24, 64)),
-    *(f"fences around a call of {count} loads" for count in (8, 64)),
+    "taken jump after a fence", "call and return in a loop", "independent addition", "dependent multiplication",
+    "store and load of the same 8 B", "load to use across a line",
+    *(f"call of {count} dependent additions between fences" for count in (1, 16, 24, 64)),
+    *(f"call of {count} loads between fences" for count in (8, 64)),
     *(f"`rep movsb` of {size} B" for size in (128, 512, 2048)),
 )  # fmt: skip
 
 
-def of_host(numbers: dict[str, float], **more: object) -> Measurements:
-    found = {name: Measured(cycles, 0.0) for name, cycles in numbers.items()}
-    return Measurements("A CPU", "AuthenticAMD", 25, 1, "2026-01-02", found, **more)  # type: ignore[arg-type]
+def measurements_of(cycles: dict[str, float], **more: object) -> Measurements:
+    measured = {name: Measured(each, 0.0) for name, each in cycles.items()}
+    return Measurements("A CPU", "AuthenticAMD", 25, 1, "2026-01-02", measured, **more)  # type: ignore[arg-type]
 
 
 @built
 @pytest.mark.slow
 def test_changed_parameters_come_back() -> None:
-    asked = [each for each in probes((), 0) if each.name in DECIDING]
-    assert len(asked) == len(DECIDING)
-    model = Model("zen3", asked)
-    numbers = model.measure(DECIDING, as_settings(CHANGED))
-    assert numbers != model.measure(DECIDING)
-    fit = Search(model, of_host(numbers)).run()
-    assert fit.not_modelled() == []
+    deciding = [each for each in probes((), 0) if each.name in DECIDING]
+    assert len(deciding) == len(DECIDING)
+    model = Model("zen3", deciding)
+    cycles = model.measure(DECIDING, as_options(CHANGED))
+    assert cycles != model.measure(DECIDING)
+    fit = Search(model, measurements_of(cycles)).run()
+    assert not fit.not_modelled()
     startup = "cpu.isa[0].microcode.rep_movs[5].startup_uops"
     assert fit.settings[startup] == pytest.approx(CHANGED[startup], abs=9)  # six of them are a cycle
     found = {path: fit.settings.get(path) for path in CHANGED}
     assert {**found, startup: 180} == CHANGED
-    assert Search(model, of_host(numbers)).run().settings == fit.settings
+    assert Search(model, measurements_of(cycles)).run().settings == fit.settings
 
 
 def a_fit() -> Fit:
-    knob = Knob(
-        "multiplication", lambda found: {"cpu.fuPool.FUList[1].opList[1].opLat": found}, (1, 9), ("dependent",), 3
+    product = Knob(
+        "multiplication", lambda value: {"cpu.fuPool.FUList[1].opList[1].opLat": value}, (1, 9), ("dependent",), 3
     )
-    size = Knob("size of level 2", lambda found: found, (), (), "512KiB in 8 ways")
-    done = [
-        Fitted(knob, 4, ("dependent",), knob.sets(4)), Fitted(size, "", (), {"l2.size": "1024KiB"}),
-        Fitted(Knob("posted", lambda _: {}, (), (), False), True, ("dependent",), {"cpu.write_combining.posted": True}),
+    size = Knob("size of level 2", lambda settings: settings, (), (), "512KiB in 8 ways")
+    posted = Knob("posted", lambda value: {"cpu.write_combining.posted": value}, (), (), False)
+    fitted = [
+        Fitted(product, 4, ("dependent",), product.settings_of(4)), Fitted(size, "", (), {"l2.size": "1024KiB"}),
+        Fitted(posted, True, ("dependent",), posted.settings_of(True)),
     ]  # fmt: skip
-    numbers = {"dependent": (4.02, 3.0, 4.0), "taken jump": (1.0, 0.2, 0.2)}
-    return Fit("zen3", done, numbers, {"dependent": 0.2, "taken jump": 0.05})
+    return Fit("zen3", fitted, {"dependent": Comparison(4.02, 3, 4, 0.2), "taken jump": Comparison(1, 0.2, 0.2, 0.05)})
 
 
 @built
 def test_a_machine_file_is_a_machine_and_says_where_values_come_from(breakeven, tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
-    found = of_host({"dependent": 4.02, "taken jump": 1.0})
-    calibrating.write_machine(a_fit(), found, path)
+    workflow.write_machine(a_fit(), measurements_of({"dependent": 4.02, "taken jump": 1.0}), path)
     text = path.read_text()
-    assert "dependent: 4.02 cycles, spread 0.00" in text and "# taken jump: 1.00, here 0.20" in text
-    assert "2026-01-02, AuthenticAMD family 25 model 1" in text and "zen3 has 3" in text
+    assert "dependent: 4.02 cycles, spread 0.00" in text and "# taken jump: 1.00, 0.20" in text
+    assert "2026-01-02, AuthenticAMD family 25 model 1" in text and "# multiplication (zen3: 3)" in text
     root = load_machine(str(path))
     multiply = root.system.cpu.fuPool.FUList[1].opList[1]
     assert multiply.opLat == 4 and root.system.l2.size == 1 << 20 and root.system.cpu.write_combining.posted
-    said = multiply.provenance("opLat")
-    assert said.mark == "measured" and "family 25" in said.note
+    provenance = multiply.provenance("opLat")
+    assert provenance.mark == "measured" and "family 25" in provenance.note
     done = breakeven("run", "x64-byte", "--size", "8", "-m", "./mine.py", "--repetitions", "1", "--no-store")
     assert done.returncode == 0, done.stderr
     assert "measured on a host" in breakeven("machines", "show", "./mine.py", "--no-store").stdout
 
 
 def test_a_hosts_name_breaks_no_file() -> None:
-    names = Measurements('"""\\n\nimport os', "V\u00e9\"'", 1, 2, "2026-01-02", {})
-    text = machine_file(Fit("zen3"), names, "mine")
+    hostile = Measurements('"""\\n\nimport os', "V\u00e9\"'", 1, 2, "2026-01-02", {})
+    text = machine_file(Fit("zen3"), hostile, "mine")
     compile(text, "mine.py", "exec")
     assert "\nimport os" not in text
 
 
 @built
 def test_the_command_fits_to_kept_numbers(breakeven, tmp_path: Path) -> None:
-    of_host({"dependent multiplication": 5.0, "a probe of tomorrow": 3.0}).save(tmp_path / "kept.json")
+    measurements_of({"dependent multiplication": 5.0, "a probe of tomorrow": 3.0}).save(tmp_path / "kept.json")
     done = breakeven("calibrate", "--base", "zen3", "-o", "mine.py", "--measurements", "kept.json")
     assert done.returncode == 0, done.stderr
-    assert "cycles of a multiplication" in done.stdout and "-m mine.py" in done.stdout
+    assert "latency of a multiplication" in done.stdout and "-m mine.py" in done.stdout
     assert load_machine(str(tmp_path / "mine.py")).system.cpu.fuPool.FUList[1].opList[1].opLat == 5
-    told = json.loads(breakeven("calibrate", "--base", "zen3", "--measurements", "kept.json", "--json").stdout)
-    assert [each["value"] for each in told["fitted"]] == [5] and told["probes"][0]["modelled"]
+    found = json.loads(breakeven("calibrate", "--base", "zen3", "--measurements", "kept.json", "--json").stdout)
+    assert [each["value"] for each in found["fitted"]] == [5] and found["probes"][0]["modelled"]
 
 
 @built
 def test_a_base_without_fences_is_refused() -> None:
     with pytest.raises(UserError, match="SSE2"):
-        calibrating.fitted("pentium3", of_host({"nop": 0.5}))
+        workflow.fit_preset("pentium3", measurements_of({"nop": 0.5}))
 
 
 @built
 def test_a_base_without_avx2_leaves_out_its_probes() -> None:
-    found = calibrating.fitted("nehalem", of_host({"load of 32 B": 0.5, "dependent multiplication": 4.0}))
-    assert list(found.numbers) == ["dependent multiplication"]
+    found = workflow.fit_preset("nehalem", measurements_of({"load of 32 B": 0.5, "dependent multiplication": 4.0}))
+    assert list(found.probes) == ["dependent multiplication"]
 
 
 @built
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "sentence"),
     [
         (["--base", "zen33"], "did you mean 'zen3'"),
         (["--base", "u74"], "not yet RISC-V"),
@@ -138,9 +139,9 @@ def test_a_base_without_avx2_leaves_out_its_probes() -> None:
         (["-o", "no/folder/mine.py"], "no folder"),
     ],
 )
-def test_what_is_wrong_is_said(breakeven, words: list[str], said: str) -> None:
-    done = breakeven("calibrate", *words)
-    assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr
+def test_invalid_arguments_are_refused_in_one_sentence(breakeven, arguments: list[str], sentence: str) -> None:
+    done = breakeven("calibrate", *arguments)
+    assert done.returncode == 1 and sentence in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -163,24 +164,24 @@ def test_a_broken_file_of_measurements_is_one_sentence(tmp_path: Path, text: str
 
 
 def test_measurements_are_read_as_they_were_kept(tmp_path: Path) -> None:
-    kept = of_host(
+    kept = measurements_of(
         {"nop": 0.17}, caches=(CacheSize(1, 32768, 8),), noisy={"jump": 3.0}, routines={"a|b|0|8|latency": 4.0}
     )
     kept.save(tmp_path / "kept.json")
     assert measurements.read(tmp_path / "kept.json") == kept
 
 
-def test_without_gcc_the_fix_is_said(monkeypatch) -> None:
+def test_without_gcc_the_sentence_names_the_fix(monkeypatch) -> None:
     monkeypatch.setattr(host_program.shutil, "which", lambda name: None)
     with pytest.raises(UserError, match="install gcc"):
-        calibrating.measurements_from(None)
+        workflow.read_or_measure(None)
 
 
 class FakeProgram:
-    """Rounds as a test makes them."""
+    """Stands for `HostProgram`: `cycles` gives each round's numbers."""
 
-    def __init__(self, bodies, rings=()) -> None:
-        self.count, self.before = len(bodies) + len(rings), 0
+    def __init__(self, bodies, chase_bytes=()) -> None:
+        self.count, self.before = len(bodies) + len(chase_bytes), 0
 
     def __enter__(self):
         return self
@@ -202,12 +203,12 @@ def test_a_noisy_host_is_refused_with_what_was_seen(monkeypatch) -> None:
             return 100 + 40 * (round * 7 % 11)
 
     monkeypatch.setattr(host, "HostProgram", Noisy)
-    with pytest.raises(UserError, match=r"too noisy: of 2 probes 2 differ .*nothing was fitted"):
-        host.measure([pace("nop", "nop"), Probe("one", "add rax, rdi")])
+    with pytest.raises(UserError, match=r"too noisy: 2 of 2 probes differ .*nothing was fitted"):
+        host.measure([per_instruction("nop", "nop"), Probe("one", "add rax, rdi")])
 
 
 def test_disturbed_rounds_do_not_count(monkeypatch) -> None:
-    """A third of the rounds is slow; one is too fast: a step of the counter."""
+    """A third of the rounds is slow, and one is fast."""
 
     class Disturbed(FakeProgram):
         def cycles(self, round: int, number: int) -> float:
@@ -218,7 +219,7 @@ def test_disturbed_rounds_do_not_count(monkeypatch) -> None:
     assert found.probes["one"] == Measured(50.0, 0.0) and found.gigahertz == 3.0 and not found.noisy
 
 
-def test_caches_are_told_by_linux(tmp_path: Path) -> None:
+def test_cache_sizes_are_read_from_sysfs(tmp_path: Path) -> None:
     for i, (level, kind, size, ways) in enumerate(
         [(1, "Data", "48K", 12), (1, "Instruction", "32K", 8), (2, "Unified", "?", 8)]
     ):
@@ -227,14 +228,18 @@ def test_caches_are_told_by_linux(tmp_path: Path) -> None:
         for name, value in (("level", level), ("type", kind), ("size", size), ("ways_of_associativity", ways)):
             (folder / name).write_text(f"{value}\n")
     assert host.cache_sizes(tmp_path) == (CacheSize(1, 48 << 10, 12),)
-    assert host.ring_bytes([CacheSize(1, 32 << 10, 8), CacheSize(2, 512 << 10, 8)]) == {1: 16384, 2: 262144, 0: 2 << 20}
+    assert host.chase_bytes([CacheSize(1, 32 << 10, 8), CacheSize(2, 512 << 10, 8)]) == {
+        1: 16384,
+        2: 262144,
+        0: 2 << 20,
+    }
 
 
 @built
 def test_sizes_that_differ_are_set(monkeypatch) -> None:
     root = load_machine("skylake")
     sizes = (CacheSize(1, 32 << 10, 8), CacheSize(2, 512 << 10, 8), CacheSize(3, 36 << 20, 12))
-    found = {knob.name: value for knob, value in told(root, of_host({}, caches=sizes, gigahertz=2.41))}
+    found = {knob.name: value for knob, value in known_knobs(root, measurements_of({}, caches=sizes, gigahertz=2.41))}
     assert found == {
         "size of level 2": {"l2.size": "512KiB", "l2.assoc": 8},
         "size of level 3": {"l3.size": "36864KiB", "l3.assoc": 12, "l3.slices": 3},
@@ -244,20 +249,20 @@ def test_sizes_that_differ_are_set(monkeypatch) -> None:
 @built
 @pytest.mark.parametrize("base", ["zen3", "zen5", "skylake", "goldencove", "crestmont", "nehalem", "x86_o3"])
 def test_every_base_takes_what_its_knobs_set(base: str) -> None:
-    """Names and paths are those of the base: what a knob sets for the base's own value is the base."""
-    model = Model(base, [pace("nop", "nop", 8)])
+    """Every knob's parameters exist in the base, and the engine takes the base's own values again."""
+    model = Model(base, [per_instruction("nop", "nop", 8)])
     every = knobs(model.root)
     assert len({knob.name for knob in every}) == len(every) > 10
     for knob in every:
-        assert model.measure(["nop"], as_settings(knob.sets(knob.base)))
+        assert model.measure(["nop"], as_options(knob.settings_of(knob.base)))
 
 
-def test_judging_counts_pairs_that_the_host_tells_apart() -> None:
-    native = {f"{name}|copy|0|64|latency": cycles for name, cycles in (("a", 100), ("b", 104), ("c", 200))}
+def test_accuracy_counts_pairs_that_the_host_tells_apart() -> None:
+    native = {f"{name}|copy|0|64|latency": cycles for name, cycles in (("a", 100.0), ("b", 104.0), ("c", 200.0))}
     native |= {"a|copy|0|8|throughput": 16.0 * 4, "b|copy|0|8|throughput": 16.0 * 8}
     model = {**native, "a|copy|0|64|latency": 250.0, "b|copy|0|8|throughput": 16.0 * 9}
-    found = judge(native, model, lambda each: True)
+    found = accuracy(native, model, parsed(native))
     assert (found.long, found.short, found.pairs) == (3, 2, 3)  # a and b of 64 B are a tie on the host
-    assert found.right == pytest.approx(2 / 3) and found.within == pytest.approx(2 / 3)
-    assert found.apart == 0.5 and found.short_within == 1.0
-    assert [each.point(3).calls for each in kept_questions(native)][-1] == 16
+    assert found.winner_right == pytest.approx(2 / 3) and found.long_near == pytest.approx(2 / 3)
+    assert found.difference == 0.5 and found.short_bias == 0.5 and found.short_near == 1.0
+    assert parsed(native)[-1].calls == 16
