@@ -79,12 +79,13 @@ def branches() -> Iterator[Probe]:
     # The first instructions after a fence: fetch that ran ahead of it has them at once.
     yield Probe("taken jump after a fence", jumps(8), jumps(1), 7)
     yield Probe("taken jump", jumps(64), jumps(32), 32)
-    yield Probe("iteration of an empty loop", loop("", 40), loop("", 20), 20)
-    function, after = new_labels(2)
-    define = f"jmp {after}f\n.balign 64\n{function}: ret\n.balign 64\n{after}:\n"
-    call = f"call {function}b"
-    yield Probe("call and return", define + repeated(call, 32), define + repeated(call, 16), 16)
-    yield Probe("call and return in a loop", define + loop(call, 32), define + loop(call, 16), 16)
+    # So many iterations that the exit is mispredicted in both.
+    yield Probe("iteration of an empty loop", loop("", 600), loop("", 300), 300)
+    for where, align in (("", ""), (" in another line", ".balign 64\n")):
+        function, after = new_labels(2)
+        define = f"jmp {after}f\n.balign 64\n{function}: ret\n{align}{after}:\n"
+        call = f"call {function}b"
+        yield Probe(f"call of a function{where}, in a loop", define + loop(call, 128), define + loop(call, 64), 64)
     label = new_labels(1)[0]
     untaken = f"test rdi, rdi\njz {label}f"
     end = f"\n{label}:"

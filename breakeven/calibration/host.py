@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import platform
 import statistics
@@ -18,7 +19,9 @@ from breakeven.errors import UserError
 from breakeven.machine.host import cpu_info
 
 #: rounds before their spread is judged, and at most
-ROUNDS, MOST_ROUNDS = 45, 150
+ROUNDS, MOST_ROUNDS = 45, 90
+#: a body needs so many rounds in which nothing disturbed the core
+_LEAST_ROUNDS = 15
 #: rounds of one run of the program
 _STEP = 5
 #: a body is noisy if the spread of its rounds is above both: this share of the median, and so many cycles
@@ -118,9 +121,13 @@ def _number(info: dict[str, str], key: str) -> int:
 
 
 def summary(rounds: Sequence[float]) -> Measured:
-    """The median of all rounds. Spread: the range around it that holds half of them."""
-    median = statistics.median(rounds)
-    return Measured(median, 2 * statistics.median(abs(each - median) for each in rounds))
+    """The median of the undisturbed rounds. Spread: the range around it that holds half of them; infinite: too few."""
+    undisturbed = [each for each in rounds if not math.isnan(each)]
+    if not undisturbed:
+        return Measured(math.nan, math.inf)
+    median = statistics.median(undisturbed)
+    spread = 2 * statistics.median(abs(each - median) for each in undisturbed)
+    return Measured(median, spread if len(undisturbed) >= _LEAST_ROUNDS else math.inf)
 
 
 def _difference(body: Measured, baseline: Measured, parts: int) -> Measured:

@@ -11,9 +11,10 @@ from pathlib import Path
 from breakeven.calibration.probe import START, STOP, Body
 from breakeven.errors import UserError
 
-#: prints for each round the cycles of each body, then of each pointer chase, then the clock in GHz
+#: prints for each round the cycles of each body, then of each pointer chase, then the clock in GHz; nan: disturbed
 MAIN = r"""
 #define _GNU_SOURCE
+#include <math.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,10 @@ MAIN = r"""
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-enum { SAMPLES = 1000, CHAIN = 16384, CHASE_LOADS = 16384, LINE = 64 };
+enum { SAMPLES = 1000, CHAIN = 16384, CHASE_LOADS = 16384, LINE = 64, WIDTHS = 2000, TRIES = 3 };
+/* A measurement is disturbed if the clock changes by a larger share meanwhile, or if independent instructions take so
+   many times their fewest cycles: then the core's other hardware thread is busy, perhaps with a virtual machine. */
+static const double STEADY = 0.005, WIDE = 1.05;
 BODIES
 typedef uint64_t body(void *, void *);
 static body *const bodies[] = {NAMES};
@@ -46,6 +50,21 @@ static double cycles_a_tick(void) {
         shorter = a < shorter ? a : shorter, longer = b < longer ? b : longer;
     }
     return CHAIN / (double)(longer - shorter);
+}
+/* Cycles of independent instructions over the fewest that any such measurement took. */
+static double narrowness(double clock) {
+    static double fewest;
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        uint64_t start = ticks();
+        for (int n = CHAIN / 64; n; n--)
+            __asm__ volatile(".rept 64; nopl 0(%rax); .endr");
+        uint64_t found = ticks() - start;
+        least = found < least ? found : least;
+    }
+    double cycles = (double)least * clock;
+    fewest = fewest == 0 || cycles < fewest ? cycles : fewest;
+    return cycles / fewest;
 }
 static double seconds(void) {
     struct timespec now;
@@ -112,6 +131,20 @@ static double chase_ticks(char *area, uint64_t bytes) {
     }
     return (double)least / CHASE_LOADS;
 }
+static char *source, *destination, *area;
+/* Cycles of a body, or of a pointer chase behind the bodies; not a number: every try was disturbed. */
+static double cycles(int which) {
+    double before = cycles_a_tick(), narrow = narrowness(before);
+    for (int i = 0; i < TRIES; i++) {
+        double found =
+            which < COUNT ? mean_ticks(which, source, destination) : chase_ticks(area, chases[which - COUNT]);
+        double after = cycles_a_tick(), later = narrowness(after);
+        if (fabs(after - before) <= STEADY * after && narrow <= WIDE && later <= WIDE)
+            return found * (before + after) / 2;
+        before = after, narrow = later;
+    }
+    return NAN;
+}
 int main(int argc, char **argv) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -119,29 +152,29 @@ int main(int argc, char **argv) {
     sched_setaffinity(0, sizeof set, &set);
     int rounds = argc > 2 ? atoi(argv[2]) : 15;
     srand(argc > 3 ? atoi(argv[3]) : 1);
-    char *source = mmap((void *)0x40000000, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    source = mmap((void *)0x40000000, 256 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (source != (void *)0x40000000 || madvise(source, 256 << 20, MADV_NOHUGEPAGE))
         return 1;
-    char *destination = source + (128 << 20);
+    destination = source + (128 << 20);
     memset(source, 1, 80 << 20), memset(destination, 1, 1 << 20);
     uint64_t most = 2 << 20;
     for (int i = 0; i < CHASE_COUNT; i++)
         most = chases[i] > most ? chases[i] : most;
-    char *area = aligned_alloc(2 << 20, (most + (2 << 20) - 1) >> 21 << 21);
+    area = aligned_alloc(2 << 20, (most + (2 << 20) - 1) >> 21 << 21);
     if (!area)
         return 1;
     madvise(area, most, MADV_HUGEPAGE);
     memset(area, 0, most);
-    /* A round measures every body: what disturbs the core for a while hits some rounds of all bodies, not all rounds
-       of one. */
+    /* A round measures every body, so that a disturbance hits some rounds of all bodies, not all rounds of one. */
+    double clock = cycles_a_tick();
+    for (int i = 0; i < WIDTHS; i++)
+        narrowness(clock);
     for (int round = 0; round < rounds; round++) {
-        for (int i = 0; i < COUNT; i++) {
-            if (prepared[i])
+        for (int i = 0; i < COUNT + CHASE_COUNT; i++) {
+            if (i < COUNT && prepared[i])
                 prepared[i](destination, source);
-            printf("%f\n", mean_ticks(i, source, destination) * cycles_a_tick());
+            printf("%f\n", cycles(i));
         }
-        for (int i = 0; i < CHASE_COUNT; i++)
-            printf("%f\n", chase_ticks(area, chases[i]) * cycles_a_tick());
         printf("%f\n", gigahertz());
         fflush(stdout);
     }
@@ -209,7 +242,8 @@ class HostProgram:
         self._folder.cleanup()
 
     def rounds(self, cpu: int, count: int, seed: int) -> list[list[float]]:
-        """Runs `count` rounds: each holds the cycles of each body and pointer chase, and the clock in GHz."""
+        """Runs `count` rounds: each holds the cycles of each body and pointer chase (nan: the core was disturbed), and
+        the clock in GHz."""
         command = [str(self._program), str(cpu), str(count), str(seed)]
         self._running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         out, _ = self._running.communicate()

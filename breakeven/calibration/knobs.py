@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from breakeven.calibration.measurements import Measurements
@@ -31,6 +32,8 @@ class Knob:
     base: Any
     #: how many times it is fitted again after all the others
     repeats: int = 0
+    #: whether every candidate is tried: they are in no order in which neighbours are alike
+    unordered: bool = False
 
 
 class Base:
@@ -102,7 +105,8 @@ def _front_end(base: Base) -> Iterator[Knob]:
     stops = "cpu.serializingStopsFetch"
     yield from _single(base, "fetch waits behind a fence", stops, (False, True), "taken jump after a fence")
     delay = "cpu.callReturnDelay"
-    yield from _single(base, "cycles lost behind a call or a return", delay, range(7), "call and return in a loop")
+    calls = "call of a function*, in a loop"
+    yield from _single(base, "cycles without fetch after a call or a return", delay, range(7), calls)
 
 
 def _units(base: Base) -> Iterator[Knob]:
@@ -188,35 +192,26 @@ def _fences(base: Base) -> Iterator[Knob]:
     yield from _single(base, "latency of a fence", _FENCE, latencies, _FENCE_PROBES, repeats=2)
 
 
-_SPLIT_STORES = tuple(f"store of {size} B across a line" for size in (8, 16, 32))
-_SPLIT_LOADS = tuple(f"load of {size} B across a line" for size in (8, 16, 32))
-_ACROSS_32 = ("store of 8 B across 32 B", "store of 16 B across 32 B", "load of 8 B across 32 B")
-
-
 def _memory(base: Base) -> Iterator[Knob]:
     tag, data = base.value("cpu.dcache.tag_latency"), base.value("cpu.dcache.data_latency")
     if tag is not None and tag == data:
         paths = ["cpu.dcache.tag_latency", "cpu.dcache.data_latency"]
         yield from _shared(base, "latency of the first level", paths, range(1, 9), "load to use, first level")
+    forwarded = ("store and load of the same 8 B", "store of 16 B and load of 8 of them")
+    yield from _single(base, "latency of store forwarding", "cpu.forwardLatency", range(1, 13), *forwarded)
     for name, path, candidates, probe in (
-        ("cycles of store forwarding", "forwardLatency", range(1, 13), "store and load of the same 8 B"),
-        ("cycles of a load that a store covers in part", "forwardFailPenalty", range(31),
+        ("latency of a load that a store covers in part", "forwardFailPenalty", range(31),
          "store of 4 B and load of 8 B that include them"),
-        ("cycles of a load 4 KiB from a store", "aliasPenalty", range(21), "store and load 4 KiB apart"),
-        ("latency of a load across a line", "misaligned.line_cross_load", range(21), "load to use across a line"),
-        ("latency of a load across a page", "misaligned.page_cross_load", range(61), "load to use across a page"),
+        ("more latency of a load at a store's page offset", "aliasPenalty", range(21),
+         "latency that a load has more at a store's page offset"),
+        ("more latency of a load across a line", "misaligned.line_cross_load", range(21),
+         "latency that a load of * across a line has more"),
+        ("more latency of a load across a page", "misaligned.page_cross_load", range(61),
+         "latency that a load of * across a page has more"),
     ):  # fmt: skip
         yield from _single(base, name, f"cpu.{path}", candidates, probe)
-    granules = (*_ACROSS_32, "copy by 8 B of 4 KiB, misaligned by 4 B, per line")
-    splits: list[tuple[str, str, Sequence[int], tuple[str, ...]]] = [
-        ("bytes that an access may not cross (granule)", "granule", (0, 16, 32), granules),
-        ("extra slots of a split store", "split_store_slots", range(9), (*_SPLIT_STORES, *_ACROSS_32)),
-        ("extra slots of a split load", "split_slots", range(9), (*_SPLIT_LOADS, *_ACROSS_32)),
-    ]
-    for name, path, values, probes in splits:
-        yield from _single(base, name, f"cpu.misaligned.{path}", values, *probes, repeats=2)
-    line_cross, page_cross = "cpu.misaligned.line_cross_store", "cpu.misaligned.page_cross_store"
-    yield from _single(base, "cycles of a store across a line", line_cross, range(21), *_SPLIT_STORES)
+    yield from _split_accesses(base)
+    page_cross = "cpu.misaligned.page_cross_store"
     yield from _single(base, "cycles of a store across a page", page_cross, range(61), "store of 8 B across a page")
     if base.value("cpu.write_combining.buffers") is not None:
         buffers: list[tuple[str, str, Sequence[int]]] = [
@@ -228,6 +223,24 @@ def _memory(base: Base) -> Iterator[Knob]:
         for name, path, values in buffers:
             path = f"cpu.write_combining.{path}"
             yield from _single(base, name, path, values, "non-temporal stores of *", repeats=2)
+
+
+def _split_accesses(base: Base) -> Iterator[Knob]:
+    """What crossing a line or a granule costs the memory pipeline: one knob, as its three parameters interact."""
+    paths = tuple(f"cpu.misaligned.{name}" for name in ("granule", "split_slots", "split_store_slots"))
+    current = tuple(base.value(path) for path in paths)
+    if None in current:
+        return
+    yield Knob(
+        "granule, slots of a split access, more of a split store",
+        lambda values: dict(zip(paths, values, strict=True)),
+        tuple(product((0, 16, 32), range(4), range(5))),
+        (
+            *(f"{access} of * across {what}" for access in ("load", "store") for what in ("16 B", "32 B", "a line")),
+            "copy by 8 B of 4 KiB, misaligned by 4 B, per line",
+        ),
+        current, unordered=True,
+    )  # fmt: skip
 
 
 #: bytes per cycle; 0: as when aligned
@@ -280,7 +293,7 @@ def _levels(base: Base) -> Iterator[Knob]:
     if latency is not None:
         nanoseconds = round(latency.ticks / 1000) if hasattr(latency, "ticks") else round(float(latency) * 1e9)
         yield Knob(
-            "ns of the memory's latency", lambda value: {"mem_ctrl.latency": f"{value}ns"}, tuple(range(5, 301)),
+            "latency of the memory in ns", lambda value: {"mem_ctrl.latency": f"{value}ns"}, tuple(range(5, 301)),
             ("load to use, memory",), nanoseconds,
         )  # fmt: skip
 

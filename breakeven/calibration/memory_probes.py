@@ -26,10 +26,13 @@ def throughputs() -> Iterator[Probe]:
 
 def latencies() -> Iterator[Probe]:
     """From a load to its use, and from a store to a load of what it wrote."""
-    yield _chain("load to use, first level", "mov r8, [r8]", 32, "mov r8, rsi", "mov r8, rsi\nmov [r8], r8")
-    for what, at in (("line", 60), ("page", 4092)):
-        address = f"lea r8, [rsi+{at}]"
-        yield _chain(f"load to use across a {what}", "mov r8, [r8]", 32, address, f"{address}\nmov [r8], r8")
+    yield _chain("load to use, first level", "mov r8, [r8]", 32, "mov r8, rsi", "mov [rsi], rsi")
+    for what, load, at in (
+        ("a load of 8 B across a line", "mov r8, [r8]", 60),
+        ("a load of 8 B across a page", "mov r8, [r8]", 4092),
+        ("a load of 16 B across a line", "movdqu xmm0, [r8]\nmovq r8, xmm0", 56),
+    ):
+        yield _more_than_aligned(what, load, at)
     # The load's address uses other registers than the store's: a core that renames memory by the operands' text
     # (Zen's "memfile") must wait until the addresses are known.
     other = "xor ecx, ecx\nmov r8, rdi"
@@ -39,9 +42,13 @@ def latencies() -> Iterator[Probe]:
         ("store of 16 B and load of 8 of them", "movdqu [rdi], xmm0", "movq xmm0, [r8+rcx]", other),
         ("store of 4 B and load of 8 B that include them", "mov [rdi], eax", "mov rax, [r8+rcx]", other),
         ("store and load of the same 8 B across a line", "mov [rdi+60], rax", "mov rax, [r8+rcx+60]", other),
-        ("store and load 4 KiB apart", "mov [rdi+64], rax", "mov rax, [rsi+rcx+64]", "xor ecx, ecx"),
     ):
         yield _chain(name, f"{store}\n{load}", 16, before)
+    yield Probe(
+        "latency that a load has more at a store's page offset",
+        "mov r8, rsi\n" + repeated("mov [rdi], rax\nmov r8, [r8]", 32),
+        "mov r8, rsi\n" + repeated("mov [rdi+128], rax\nmov r8, [r8]", 32), 32, "mov [rsi], rsi",
+    )  # fmt: skip
 
 
 def _chain(name: str, line: str, count: int, before: str = "", prepare: str = "") -> Probe:
@@ -50,13 +57,22 @@ def _chain(name: str, line: str, count: int, before: str = "", prepare: str = ""
     return Probe(name, code, baseline, count, prepare)
 
 
+def _more_than_aligned(what: str, load: str, at: int) -> Probe:
+    """What a chain of loads at `at` takes longer than one of aligned loads."""
+    misaligned, aligned = f"lea r8, [rsi+{at}]\n", "lea r8, [rsi+128]\n"
+    prepare = f"{misaligned}mov [r8], r8\n{aligned}mov [r8], r8"
+    code, baseline = (before + repeated(load, 32) for before in (misaligned, aligned))
+    return Probe(f"latency that {what} has more", code, baseline, 32, prepare)
+
+
 def crossings() -> Iterator[Probe]:
-    """Independent accesses across 32 bytes, a line, a page."""
-    for what, first, stride in (("32 B", 28, 64), ("a line", 60, 64), ("a page", 4092, 4096)):
+    """Independent accesses across 16 bytes, 32 bytes, a line, a page."""
+    for what, first, stride in (("16 B", 12, 64), ("32 B", 28, 64), ("a line", 60, 64), ("a page", 4092, 4096)):
         for access, form in (("load", "mov rax, [rsi+{}]"), ("store", "mov [rdi+{}], rax")):
             # Four addresses only: more lines of one set would evict each other.
             lines = [form.format(first + stride * n) for n in range(4)]
             yield Probe(f"{access} of 8 B across {what}", round_robin(lines, 128), round_robin(lines, 64), 64)
+    yield per_instruction("load of 16 B across 32 B", "movdqu xmm0, [rsi+{at}+24]", 64, 64)
     yield per_instruction("store of 16 B across 32 B", "movdqu [rdi+{at}+24], xmm0", 32, 64)
     yield per_instruction("store of 16 B across a line", "movdqu [rdi+{at}+56], xmm0", 32, 64)
     yield per_instruction("load of 16 B across a line", "movdqu xmm0, [rsi+{at}+56]", 64, 64)

@@ -52,7 +52,7 @@ def calibrate_(
 
     It takes two to four minutes and writes a machine file for -m. The file sets what the probes decide; everything else
     stays as in the preset. With --check, whole routines are measured on the host and simulated as well: errors by kind
-    and size, and how often the model names the faster of two routines. No routine is used to fit. A check takes three
+    and size, and how often the model names the faster of two routines. No routine is used to fit. A check takes one
     to ten minutes for each machine.
     """
     from breakeven.calibration import measurements, report, workflow

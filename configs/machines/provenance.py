@@ -2,9 +2,9 @@
 
 `sourced(value, row, note="")`: what the row ``cpu/parameter`` of uarch.csv says. `calibrated(value, row, note)`: chosen
 so that what the row measures comes out. `assumed(value, note)`: no source; `assumed_unless_marked` keeps the mark that
-a value has. `as_gem5(value, note)`: of gem5's reference runs. `measured(value, host, note)`:
-decided by probes of a host (`breakeven calibrate`). Of a mapping or a tuple each value is marked. breakeven
-keeps the mark beside the parameter; a real gem5 gets the value.
+a value has. `as_gem5(value, note)`: of gem5's reference runs. `measured(value, host, note)`: decided by probes of a
+host (`breakeven calibrate`). Of a mapping or a tuple each value is marked. breakeven keeps the mark beside the
+parameter; a real gem5 gets the value.
 
     row = rows_of("skylake")
     numROBEntries = row(rob_size=224)  # as sourced(224, "skylake/rob_size")

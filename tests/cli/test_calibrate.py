@@ -36,8 +36,8 @@ CHANGED = {
     "cpu.isa[0].microcode.rep_movs[5].startup_uops": 180,
 }
 DECIDING = (
-    "taken jump after a fence", "call and return in a loop", "independent addition", "dependent multiplication",
-    "store and load of the same 8 B", "load to use across a line",
+    "taken jump after a fence", "call of a function, in a loop", "independent addition", "dependent multiplication",
+    "store and load of the same 8 B", "latency that a load of 8 B across a line has more",
     *(f"call of {count} dependent additions between fences" for count in (1, 16, 24, 64)),
     *(f"call of {count} loads between fences" for count in (8, 64)),
     *(f"`rep movsb` of {size} B" for size in (128, 512, 2048)),
