@@ -20,8 +20,8 @@ from breakeven.machine.host import cpu_info
 
 #: rounds before their spread is judged, and at most
 ROUNDS, MOST_ROUNDS = 45, 90
-#: a body needs so many rounds in which nothing disturbed the core
-_LEAST_ROUNDS = 15
+#: a body needs so many rounds in which nothing disturbed the core; why it is noisy if it has fewer
+_LEAST_ROUNDS, _SHARED = 15, "core shared with another thread"
 #: rounds of one run of the program
 _STEP = 5
 #: a body is noisy if the spread of its rounds is above both: this share of the median, and so many cycles
@@ -91,7 +91,7 @@ def measure(probes: Sequence[Probe | PointerChase], progress: Progress | None = 
     by_body = dict(zip(bodies, columns, strict=False))
     by_chase = dict(zip(chases, columns[len(bodies) :], strict=False))
     found: dict[str, Measured] = {}
-    noisy: dict[str, float] = {}
+    noisy: dict[str, str] = {}
     for probe in probes:
         if isinstance(probe, Probe):
             body, baseline = (by_body[each] for each in probe.bodies)
@@ -103,7 +103,7 @@ def measure(probes: Sequence[Probe | PointerChase], progress: Progress | None = 
         else:
             continue
         if spreads:
-            noisy[probe.name] = round(max(spreads), 1)
+            noisy[probe.name] = _SHARED if math.isinf(max(spreads)) else f"{max(spreads):.0f} cycles"
     _refuse_noise(noisy, len(found), len(rounds))
     quiet = {name: each for name, each in found.items() if name not in noisy}
     return replace(this_host(), probes=quiet, caches=caches, gigahertz=round(columns[-1].cycles, 3), noisy=noisy)
@@ -145,12 +145,12 @@ def _many_noisy(rounds: list[list[float]], bodies: int) -> bool:
     return sum(_is_noisy(summary(column), NOISY_SHARE) for column in columns) > bodies * MOST_NOISY / 2
 
 
-def _refuse_noise(noisy: dict[str, float], probes: int, rounds: int) -> None:
+def _refuse_noise(noisy: dict[str, str], probes: int, rounds: int) -> None:
     """Raises `UserError` if too many of so many probes are noisy."""
     if len(noisy) > MOST_NOISY * probes:
-        worst = max(noisy, key=lambda name: noisy[name])
+        name, reason = next(iter(noisy.items()))
         raise UserError(
             f"the host is too noisy: {len(noisy)} of {probes} probes differ between {rounds} rounds by more than "
-            f"{100 * NOISY_SHARE:g} % or {NOISY_CYCLES:g} cycles ({worst}: {noisy[worst]:.0f} cycles), so nothing was "
-            "fitted: stop other programs, or take another host"
+            f"{100 * NOISY_SHARE:g} % and {NOISY_CYCLES:g} cycles, or could not be measured ({name}: {reason}), so "
+            "nothing was fitted: stop other programs, or take another host"
         )

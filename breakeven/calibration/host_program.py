@@ -186,7 +186,7 @@ _SAVED = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 def _function(name: str, code: str) -> str:
     saved = "\n".join(f"push {register}" for register in _SAVED)
     restored = "\n".join(f"pop {register}" for register in reversed(_SAVED))
-    return f".balign 64\n.globl {name}\n{name}:\n{saved}\n{code}\n{restored}\nret\n"
+    return f".balign 4096\n.globl {name}\n{name}:\n{saved}\n{code}\n{restored}\nret\n"
 
 
 def assembly(bodies: Sequence[Body]) -> str:

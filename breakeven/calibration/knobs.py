@@ -237,7 +237,7 @@ def _split_accesses(base: Base) -> Iterator[Knob]:
         tuple(product((0, 16, 32), range(4), range(5))),
         (
             *(f"{access} of * across {what}" for access in ("load", "store") for what in ("16 B", "32 B", "a line")),
-            "copy by 8 B of 4 KiB, misaligned by 4 B, per line",
+            "copy by * of 4 KiB, misaligned by 4 B, per line",
         ),
         current, unordered=True,
     )  # fmt: skip

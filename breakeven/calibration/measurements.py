@@ -48,8 +48,8 @@ class Measurements:
     caches: tuple[CacheSize, ...] = ()
     #: the core's clock during the probes
     gigahertz: float = 0.0
-    #: name -> spread of the probes that were too noisy to be fitted to
-    noisy: dict[str, float] = field(default_factory=dict)
+    #: probes that were too noisy to be fitted to, and their spread or the reason why they have none
+    noisy: dict[str, str] = field(default_factory=dict)
     #: cycles of whole routines, by `accuracy.RoutinePoint.key`: a fit does not read them
     routines: dict[str, float] = field(default_factory=dict)
 
@@ -74,9 +74,8 @@ def read(path: Path) -> Measurements:
     try:
         probes = {str(name): _measured(each) for name, each in data["probes"].items()}
         caches = tuple(CacheSize(*(int(each[key]) for key in ("level", "size", "ways"))) for each in data["caches"])
-        noisy, routines = (
-            {str(name): _finite(each) for name, each in data[key].items()} for key in ("noisy", "routines")
-        )
+        noisy = {str(name): str(reason) for name, reason in data["noisy"].items()}
+        routines = {str(key): _finite(each) for key, each in data["routines"].items()}
         gigahertz = _finite(data["gigahertz"])
         host, vendor, date = (str(data[key]) for key in ("host", "vendor", "date"))
         family, model = (int(data[key]) for key in ("family", "model"))

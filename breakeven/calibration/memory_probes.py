@@ -98,7 +98,10 @@ def copies() -> Iterator[Probe]:
             yield in_call(name, code, 16 * kib, extension)
     page = loop(f"{words}\n{advance}", 64)
     yield in_call("copy by 8 B of 4 KiB to a page offset 64 B higher, per line", f"add rdi, 64\n{page}", 64)
-    yield in_call("copy by 8 B of 4 KiB, misaligned by 4 B, per line", f"add rsi, 4\nadd rdi, 4\n{page}", 64)
+    for what, line, extension in (("8 B", words, ""), ("16 B", vectors, ""), ("32 B", wide, "avx2")):
+        name, code = f"copy by {what} of 4 KiB, misaligned by 4 B, per line", loop(f"{line}\n{advance}", 64)
+        # At another page offset than the source's: loads behind stores of the same offset are slow for that reason.
+        yield in_call(name, f"add rsi, 4\nadd rdi, 1028\n{code}", 64, extension)
 
 
 def non_temporal_stores() -> Iterator[Probe]:

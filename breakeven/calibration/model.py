@@ -36,6 +36,7 @@ _MOST_INSTRUCTIONS = 200_000_000
 
 def _elf(bodies: Sequence[Body]) -> bytes:
     """The program; the init parameter of a run is the number of the body to execute."""
+    # A page for each body: what lies before it then changes neither its lines nor its place in the branch predictors.
     pointers = f"mov rdi, {_DESTINATION}\nmov rsi, {_SOURCE}"
     code = f".intel_syntax noprefix\n.globl _start\n_start:\nmov rsp, {_STACK}\n{_INIT_PARAM}\n"
     code += "lea r14, [rip+table]\njmp [r14+rax*8]\n.balign 8\ntable:\n"
@@ -44,7 +45,8 @@ def _elf(bodies: Sequence[Body]) -> bytes:
         warm_up = "" if body.random else f"mov r15d, {_WARM_UP}\n8: call body_{i}\ndec r15d\njnz 8b\n"
         calls = _RANDOM if body.random else 1
         counted = f"mov r15d, {calls}\n9: {_RESET}\ncall body_{i}\n{_DUMP}\ndec r15d\njnz 9b\n{_EXIT}"
-        code += f"entry_{i}: {_ENABLE_EXTENSION[body.extension]}{pointers}\n{body.prepare}\n{warm_up}{counted}\n"
+        code += f".balign 4096\nentry_{i}: {_ENABLE_EXTENSION[body.extension]}{pointers}\n{body.prepare}\n"
+        code += f"{warm_up}{counted}\n"
         code += f".balign 64\nbody_{i}: {pointers}\n{START}\n{body.code}\n{STOP}\ncld\nret\n"
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         source, elf = Path(folder, "bodies.S"), Path(folder, "bodies.elf")

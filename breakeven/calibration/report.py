@@ -30,7 +30,7 @@ def fit_parts(fit: Fit, measurements: Measurements) -> list[str | Table]:
     if missing:
         parts.append(Table(("not modelled: cycles of the probe", "host", fit.base, "fitted"), missing, "", (1, 2, 3)))
     if measurements.noisy:
-        noisy = ", ".join(f"{name} ({spread:.0f} cycles)" for name, spread in measurements.noisy.items())
+        noisy = ", ".join(f"{name} ({reason})" for name, reason in measurements.noisy.items())
         parts.append(f"noisy probes, not used: {noisy}")
     return parts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -165,7 +166,7 @@ def test_a_broken_file_of_measurements_is_one_sentence(tmp_path: Path, text: str
 
 def test_measurements_are_read_as_they_were_kept(tmp_path: Path) -> None:
     kept = measurements_of(
-        {"nop": 0.17}, caches=(CacheSize(1, 32768, 8),), noisy={"jump": 3.0}, routines={"a|b|0|8|latency": 4.0}
+        {"nop": 0.17}, caches=(CacheSize(1, 32768, 8),), noisy={"jump": "3 cycles"}, routines={"a|b|0|8|latency": 4.0}
     )
     kept.save(tmp_path / "kept.json")
     assert measurements.read(tmp_path / "kept.json") == kept
@@ -207,16 +208,37 @@ def test_a_noisy_host_is_refused_with_what_was_seen(monkeypatch) -> None:
         host.measure([per_instruction("nop", "nop"), Probe("one", "add rax, rdi")])
 
 
-def test_disturbed_rounds_do_not_count(monkeypatch) -> None:
-    """A third of the rounds is slow, and one is fast."""
+def test_the_median_is_robust_to_slow_and_disturbed_rounds(monkeypatch) -> None:
+    """A third of the rounds is slow, one is fast, and a quarter was disturbed."""
 
     class Disturbed(FakeProgram):
         def cycles(self, round: int, number: int) -> float:
-            return 60 if round == 7 else (100 + 50 * number) * (3 if round % 3 == 0 else 1)
+            if round == 7:
+                return 60
+            return math.nan if round % 4 == 1 else (100 + 50 * number) * (3 if round % 3 == 0 else 1)
 
     monkeypatch.setattr(host, "HostProgram", Disturbed)
     found = host.measure([Probe("one", "add rax, rdi")])
     assert found.probes["one"] == Measured(50.0, 0.0) and found.gigahertz == 3.0 and not found.noisy
+
+
+def test_a_host_that_is_always_disturbed_is_refused(monkeypatch) -> None:
+    class Shared(FakeProgram):
+        def cycles(self, round: int, number: int) -> float:
+            return 100.0 if round == 3 else math.nan
+
+    monkeypatch.setattr(host, "HostProgram", Shared)
+    with pytest.raises(UserError, match=r"too noisy: 1 of 1 probes .*core shared"):
+        host.measure([Probe("one", "add rax, rdi")])
+
+
+def test_probes_are_added_to_a_file_that_has_routines_only(monkeypatch, tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    measurements_of({}, routines={"a|b|0|8|latency": 4.0}).save(file)
+    for name, value in (("check_gcc", None), ("check_host", None), ("measure", measurements_of({"nop": 0.17}))):
+        monkeypatch.setattr(workflow, name, lambda *arguments, value=value: value)
+    found = workflow.read_or_measure(file)
+    assert found.probes and found.routines and measurements.read(file) == found
 
 
 def test_cache_sizes_are_read_from_sysfs(tmp_path: Path) -> None:
