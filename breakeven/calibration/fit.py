@@ -139,7 +139,7 @@ class Search:
                 costs[value] = self._cost(knob, value, responding)
             return costs[value]
 
-        best = min(knob.candidates, key=cost) if knob.unordered else _cheapest(cost, knob.candidates)
+        best = _cheapest(cost, knob.candidates)
         if cost(best) > (1 - _IMPROVEMENT) * cost(current):
             best = current
         return Fitted(knob, best, tuple(responding), knob.settings_of(best))
