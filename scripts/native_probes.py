@@ -7,6 +7,7 @@ takes there is subtracted. Needs gcc on x86-64 Linux.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from breakeven.calibration.probe import EMPTY, Body, jumps, loop, new_labels, re
 from breakeven.m5 import canonical
 from breakeven.machine.presets import describe_machine
 
-ROUNDS = 15
+ROUNDS, MOST_ROUNDS = 20, 100
 COUNTS = (1, 8, 16, 32, 64)
 
 
@@ -143,7 +144,12 @@ def _calls(code: str, count: int) -> str:
 def on_host(codes: Sequence[str]) -> list[float]:
     """Core cycles of each body on the CPU that the native engine uses, beyond an empty one; medians of the rounds."""
     with HostProgram([EMPTY, *map(Body, codes)]) as program:
-        rounds = program.rounds(max(os.sched_getaffinity(0)), ROUNDS, seed=1)
+        rounds: list[list[float]] = []
+        # More while some body has too few rounds in which nothing disturbed the core.
+        while not rounds or (
+            len(rounds) < MOST_ROUNDS and any(math.isinf(summary(each).spread) for each in zip(*rounds, strict=True))
+        ):
+            rounds += program.rounds(max(os.sched_getaffinity(0)), ROUNDS, seed=1 + len(rounds))
     empty, *found = (summary(each).cycles for each in list(zip(*rounds, strict=True))[:-1])
     return [cycles - empty for cycles in found]
 
