@@ -101,9 +101,14 @@ def _front_end(base: Base) -> Iterator[Knob]:
     yield Knob("micro-ops per cycle", settings_of, tuple(range(2, 11)), deciding, base.value("cpu.renameWidth"))
     stops = "cpu.serializingStopsFetch"
     yield from _single(base, "fetch waits behind a fence", stops, (False, True), "taken jump after a fence")
+    ahead = "cpu.decoupledFrontEnd"
+    another_line = "call of a function in another line, in a loop"
+    yield from _single(base, "prediction runs ahead of fetch", ahead, (False, True), another_line, repeats=1)
     delay = "cpu.callReturnDelay"
     calls = "call of a function*, in a loop"
     yield from _single(base, "cycles without fetch after a call or a return", delay, range(7), calls)
+    width = "cpu.branchIssueWidth"
+    yield from _single(base, "branches per cycle", width, range(1, 7), "branch that is not taken")
 
 
 def _units(base: Base) -> Iterator[Knob]:
