@@ -76,7 +76,7 @@ def throughputs() -> Iterator[Probe]:
 
 def branches() -> Iterator[Probe]:
     """Jumps, calls, branches that are not taken, and branches that cannot be predicted."""
-    # The first instructions after a fence: fetch that ran ahead of it has them at once.
+    # If fetch continues past a fence, these jumps are fetched while the fence waits.
     yield Probe("taken jump after a fence", jumps(8), jumps(1), 7)
     yield Probe("taken jump", jumps(64), jumps(32), 32)
     # So many iterations that the exit is mispredicted in both.

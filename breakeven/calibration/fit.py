@@ -16,9 +16,9 @@ from breakeven.calibration.model import Model
 from breakeven.calibration.probe import PointerChase, Probe
 from breakeven.files.binaries import load_engine
 
-#: a probe is reproduced if the model is within this share of the host's cycles, within the spread,
+#: a probe is reproduced within its spread, or within this share of the host's cycles
 NEAR = 0.05
-#: or within so many cycles: of a whole body; per instruction or other part of one
+#: or within so many cycles, of a whole body or of a part of one
 NEAR_WHOLE, NEAR_PART = 1.0, 0.03
 #: another value replaces the current one if it lessens the cost by this share
 _IMPROVEMENT = 0.02

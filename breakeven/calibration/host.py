@@ -18,10 +18,12 @@ from breakeven.engines.native import extensions, host_name
 from breakeven.errors import UserError
 from breakeven.machine.host import cpu_info
 
-#: rounds before their spread is judged, and at most
+#: minimum and maximum rounds
 ROUNDS, MOST_ROUNDS = 45, 90
-#: a body needs so many rounds in which nothing disturbed the core; why it is noisy if it has fewer
-_LEAST_ROUNDS, _SHARED = 15, "core shared with another thread"
+#: minimum undisturbed rounds of a body
+_LEAST_ROUNDS = 15
+#: reason reported for a body with fewer
+_SHARED = "core shared with another thread"
 #: rounds of one run of the program
 _STEP = 5
 #: a body is noisy if the spread of its rounds is above both: this share of the median, and so many cycles
@@ -140,7 +142,7 @@ def _is_noisy(measured: Measured, share: float) -> bool:
 
 
 def _many_noisy(rounds: list[list[float]], bodies: int) -> bool:
-    """Whether more rounds may help: half as many bodies are noisy as a fit would refuse."""
+    """Whether more than 5 % of the bodies are noisy: half the share at which measuring fails."""
     columns = list(zip(*rounds, strict=True))[:bodies]
     return sum(_is_noisy(summary(column), NOISY_SHARE) for column in columns) > bodies * MOST_NOISY / 2
 

@@ -106,7 +106,7 @@ def _front_end(base: Base) -> Iterator[Knob]:
     yield from _single(base, "prediction runs ahead of fetch", ahead, (False, True), another_line, repeats=1)
     delay = "cpu.callReturnDelay"
     calls = "call of a function*, in a loop"
-    yield from _single(base, "cycles without fetch after a call or a return", delay, range(7), calls)
+    yield from _single(base, "target delay of calls, returns and indirect jumps", delay, range(7), calls)
     width = "cpu.branchIssueWidth"
     yield from _single(base, "branches per cycle", width, range(1, 7), "branch that is not taken")
 
@@ -183,12 +183,12 @@ def _fences(base: Base) -> Iterator[Knob]:
     if None in current.values():
         return
 
-    # A fence that waits for stores may hide what its latency changes: the first search of the latency is without it.
+    # `fenceAfterStores` can hide `fenceLatency`: the first pass sets it to 0.
     def settings_of(latency: int | None) -> Settings:
         return current if latency is None else {_FENCE: latency, _AFTER_STORES: 0}
 
     latencies = tuple(range(61))
-    yield Knob("latency of a fence without stores", settings_of, latencies, (_FENCE_PROBES,), None)
+    yield Knob("latency of a fence, first pass", settings_of, latencies, (_FENCE_PROBES,), None)
     after = "cycles of a fence after stores"
     yield from _single(base, after, _AFTER_STORES, latencies, _AFTER_STORES_PROBES, repeats=2)
     yield from _single(base, "latency of a fence", _FENCE, latencies, _FENCE_PROBES, repeats=2)

@@ -41,9 +41,9 @@ def machine_file(fit: Fit, measurements: Measurements, name: str) -> str:
     """The file's text. `name`: the machine's, a Python identifier."""
     values = sum(len(each.settings) for each in fit.fitted)
     about = (
-        f"`breakeven calibrate` wrote this file on {measurements.date}: {len(fit.probes)} probes of "
-        f"{measurements.processor} decided the {values} values below. All other values are those of the preset "
-        f"{fit.base}, with their sources. Every line may be edited."
+        f"`breakeven calibrate` wrote this file on {measurements.date}: the {values} values below come from "
+        f"{len(fit.probes)} probes of {measurements.processor}, from sysfs and from timing. All other values are those "
+        f"of the preset {fit.base}, with their sources. Every line may be edited."
     )
     host = _printable(measurements.host)
     text = _HEAD.format(
@@ -64,7 +64,7 @@ def machine_file(fit: Fit, measurements: Measurements, name: str) -> str:
 def _note(fit: Fit, measurements: Measurements, fitted: Fitted) -> str:
     """The first probe that decided, with its cycles and spread, and how many more did."""
     if not fitted.responding:
-        return "of sysfs" if "clk_domain.clock" not in fitted.settings else "timed"
+        return "from sysfs" if "clk_domain.clock" not in fitted.settings else "timed"
     name, *others = fitted.responding
     probe = fit.probes[name]
     model = "" if probe.reproduced else f", in this model {probe.fitted:.2f}"
@@ -79,5 +79,5 @@ def _printable(text: str) -> str:
 
 def _not_modelled(fit: Fit) -> str:
     lines = [f"# {name}: {each.host:.2f}, {each.fitted:.2f}\n" for name, each in fit.not_modelled().items()]
-    head = "\n\n# Not modelled: probes that no value reproduces (cycles on the host, in this model).\n"
+    head = "\n\n# Not modelled: probes that the fitted model does not reproduce (cycles on the host, in this model).\n"
     return head + "".join(lines) if lines else ""

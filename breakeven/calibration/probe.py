@@ -84,7 +84,7 @@ def new_labels(count: int) -> list[int]:
 
 
 def jumps(count: int) -> str:
-    """Taken jumps, each to the next 16 bytes."""
+    """Taken jumps, each to the next 16-byte boundary."""
     return "\n".join(f"jmp {n}f\n.balign 16\n{n}:" for n in new_labels(count))
 
 

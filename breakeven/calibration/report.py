@@ -22,7 +22,7 @@ def fit_parts(fit: Fit, measurements: Measurements) -> list[str | Table]:
     table = Table(("parameter", fit.base, "fitted", "probes"), rows, title, (1, 2, 3))
     parts: list[str | Table] = [table] if changed else []
     confirmed = len(fit.fitted) - len(changed)
-    parts.append(f"{len(changed)} parameters changed, {confirmed} confirmed, by {len(fit.probes)} probes")
+    parts.append(f"{len(changed)} parameters changed, {confirmed} unchanged; {len(fit.probes)} probes")
     missing = [
         (name, *(f"{cycles:.2f}" for cycles in (each.host, each.base, each.fitted)))
         for name, each in fit.not_modelled().items()

@@ -62,7 +62,7 @@ def calibrate_(
 
     started = time.perf_counter()
     if machine and not check:
-        raise UserError(f"{machine} is compared with --check; to start from it say --base {machine}")
+        raise UserError(f"to compare {machine} with the host add --check; to fit from it use --base {machine}")
     if machine and base:
         raise UserError("--check MACHINE compares that machine as it is: leave out --base")
     fit, models, parts = None, [machine], []
@@ -70,7 +70,7 @@ def calibrate_(
         preset = workflow.base_preset(base)
         check_target(out)
         if out.suffix != ".py":
-            raise UserError(f"{out} is no name of a machine file: it ends in .py")
+            raise UserError(f"{out}: the name of a machine file must end in .py")
         with _progress(json, "calibrate") as progress:
             measured = workflow.read_or_measure(file, progress)
             fit = workflow.fit_preset(preset, measured, progress)
@@ -83,7 +83,7 @@ def calibrate_(
         measured = this_host()
     host, simulated = _check(measured, models, file, threads, json) if check else ({}, {})
     if json:
-        more = {"machine": None if machine else str(out), "host_seconds": round(time.perf_counter() - started, 3)}
+        more = {"machine": None if machine else str(out), "wall_seconds": round(time.perf_counter() - started, 3)}
         print_json({**report.as_dict(fit, host, simulated), **more})
         return 0
     parts += report.accuracy_parts(host, simulated) if check else []

@@ -136,7 +136,7 @@ def test_a_base_without_avx2_leaves_out_its_probes() -> None:
         (["--base", "./mine.py"], "--base takes a preset"),
         (["zen3"], "--base zen3"),
         (["zen3", "--check", "--base", "zen4"], "leave out --base"),
-        (["-o", "mine.txt"], "ends in .py"),
+        (["-o", "mine.txt"], "must end in .py"),
         (["-o", "no/folder/mine.py"], "no folder"),
     ],
 )

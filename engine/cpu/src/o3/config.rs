@@ -94,11 +94,11 @@ pub struct O3Config {
     /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer. See
     /// [`O3Config::queue_behind_decoders`].
     pub loopBufferSize: u32,
-    /// gem5 25.1: the predictor runs ahead of fetch (`fetch::targets`), by at most `numFTQEntries` targets. See
+    /// gem5 25.1: the predictor runs ahead of fetch (`fetch::targets`), by at most `numFTQEntries` cycles. See
     /// [`O3Config::queue_behind_decoders`].
     pub decoupledFrontEnd: bool,
     pub numFTQEntries: u32,
-    /// *Ours*: cycles without fetch behind a branch predicted to be a call, a return or an indirect jump.
+    /// *Ours*: extra cycles before the target of a predicted-taken call, return or indirect jump.
     pub callReturnDelay: u32,
     /// *Ours*: behind an instruction with `UopFlags::SERIALIZE_AFTER` nothing is fetched until it has retired.
     pub serializingStopsFetch: bool,

@@ -5,7 +5,7 @@
 //! - A predicted-taken branch ends the cycle. When fetch goes on in another block, that is requested in the same cycle.
 //! - One block, one access at a time: straight-line code pays the cache's latency for each block.
 //! - Behind a call, a return or an indirect jump `callReturnDelay` cycles are lost (*ours*).
-//! - In a decoupled front end the predictor runs ahead, and hits of the instruction cache cost no time: `targets`.
+//! - In a decoupled front end the predictor runs ahead, and the latency of hits is hidden: `targets`.
 //! - After a squash one cycle is lost. A block that arrives in the cycle of the squash stays in the buffer.
 //!
 //! Fetch owns the path being followed (the front end executes when an instruction is fetched) and the fetch queue.

@@ -3,8 +3,9 @@
 //!
 //! - A fetch target is a stretch of instructions up to a taken branch or to the end of a block of `fetchBufferSize` bytes.
 //!   The predictor makes one a cycle; behind a call, a return or an indirect jump `callReturnDelay` cycles later (*ours*).
-//! - The instruction cache is read as soon as a target is made: of hits, fetch waits for the first behind a redirection only.
-//! - The queue holds `numFTQEntries` targets: the predictor is at most as many cycles ahead.
+//! - The latency of a hit in the instruction cache is hidden, except for the first block after a redirection. Misses, page
+//!   walks and retries cost their full latency: they are not prefetched.
+//! - The predictor runs at most `numFTQEntries` cycles ahead.
 //!
 //! The targets themselves are not kept: fetch finds each out when it gets there. What is kept is when it was made.
 
