@@ -83,6 +83,8 @@ def test_a_full_disk_loses_no_earlier_table(tmp_path: Path, suffix: str) -> None
 
 #: what writes without `replacing`, and why it may
 DIRECT = {
+    "calibration/host_program.py": "a folder of its own for a build",
+    "calibration/model.py": "a folder of its own for a build",
     "engines/gem5_binary.py": "a folder of its own for a run",
     "engines/native.py": "a folder of its own for a run",
     "explorer/launch.py": "a folder of its own for a browser's page",

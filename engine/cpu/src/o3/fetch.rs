@@ -33,6 +33,7 @@ use crate::when::When;
 use block::{block_of, Buffer};
 use loops::LoopBuffer;
 pub use non_speculative::{AtHead, Then};
+use redirect::Redirection;
 use targets::Targets;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +74,7 @@ pub struct Fetch {
     buffer: Buffer,
     /// End of the translation, of the wait for the cache or a target, or of the access.
     at: Cycle,
-    /// The cycle in which fetch was last redirected: it goes on in the next.
-    redirected: Cycle,
-    /// Decode's redirection that fetch has not acted upon: the branch and its target.
-    correction: Option<(Seq, u64)>,
+    redirection: Redirection,
     /// The serializing instruction that fetch waits for.
     serializing: Seq,
     /// Decode has blocked fetch.
@@ -102,8 +100,7 @@ impl Fetch {
             pc: 0,
             buffer: Buffer::default(),
             at: Cycle::MAX,
-            redirected: Cycle::ZERO,
-            correction: None,
+            redirection: Redirection::default(),
             serializing: Seq::NONE,
             stalled: false,
             loops: LoopBuffer::default(),
@@ -143,7 +140,7 @@ impl Fetch {
     pub fn next_event(&self) -> Cycle {
         match self.status {
             Status::Translating | Status::Retry | Status::WaitCache | Status::Target => self.at,
-            Status::Squashing => self.redirected + 1,
+            Status::Squashing => self.redirection.at + 1,
             _ => Cycle::MAX,
         }
     }
@@ -174,10 +171,10 @@ impl Fetch {
                     io.activity.moved = true;
                 }
             }
-            if self.correction.is_some() && now >= self.redirected {
+            if self.redirection.correction.is_some() && now >= self.redirection.at {
                 self.train_correction(cx);
             }
-            if self.status == Status::Squashing && now > self.redirected {
+            if self.status == Status::Squashing && now > self.redirection.at {
                 self.status = Status::Running;
                 io.activity.moved = true;
             }
@@ -205,7 +202,7 @@ impl Fetch {
 
     #[cold]
     fn train_correction<X: Outside>(&mut self, cx: &mut X) {
-        if let Some((seq, target)) = self.correction.take() {
+        if let Some((seq, target)) = self.redirection.correction.take() {
             cx.correct(seq, target, true, false);
         }
     }

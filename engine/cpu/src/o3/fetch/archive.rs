@@ -2,6 +2,7 @@
 
 use super::block::Buffer;
 use super::loops::LoopBuffer;
+use super::redirect::Redirection;
 use super::{Fetch, Status};
 use crate::memo::archive::Archive;
 use breakeven_base::Cycle;
@@ -25,8 +26,7 @@ impl Fetch {
             pc,
             buffer,
             at,
-            redirected,
-            correction,
+            redirection,
             serializing,
             stalled,
             loops,
@@ -50,6 +50,7 @@ impl Fetch {
         } else {
             a.empty(at, Cycle::MAX);
         }
+        let Redirection { at: redirected, correction } = redirection;
         if a.present(correction.is_some()) {
             let (mut seq, mut target) = correction.unwrap_or_default();
             a.seq(&mut seq);

@@ -9,6 +9,15 @@ use crate::o3::seq::Seq;
 use crate::o3::wires::{Cause, Squash};
 use crate::outside::Outside;
 
+/// The last redirection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Redirection {
+    /// The cycle of it: fetch goes on in the next.
+    pub at: Cycle,
+    /// Decode's redirection that fetch has not acted upon: the branch and its target.
+    pub correction: Option<(Seq, u64)>,
+}
+
 impl Fetch {
     /// Fetch leaves the right path for `pc`; without a fork left it stops until the branch resolves.
     pub(super) fn fork_or_stop<X: Outside>(&mut self, pc: u64, io: &Io, cx: &mut X) {
@@ -24,7 +33,7 @@ impl Fetch {
         // The cache answers before the stages take their turn.
         self.buffer.valid |= self.status == Status::WaitCache && self.at <= at;
         self.buffer.second_half = false;
-        self.redirected = at;
+        self.redirection.at = at;
         self.pc = pc;
         self.status = Status::Squashing;
         self.loops.stop();
@@ -44,7 +53,7 @@ impl Fetch {
         let within = io.ring.flags(seq).any(UopFlags::MICRO_BRANCH);
         self.redirect(if within { io.ring.pc(seq) } else { target }, now + io.rules.delays.decode_to_fetch);
         // The predictor is trained when the redirection arrives.
-        self.correction = Some((seq, target));
+        self.redirection.correction = Some((seq, target));
         if target != io.ring.flow(seq).next_pc {
             self.fork_or_stop(target, io, cx);
         }
@@ -91,7 +100,7 @@ impl Fetch {
             self.refetch(io);
         }
         // A correction by decode in the same cycle is of a younger branch.
-        self.correction = None;
+        self.redirection.correction = None;
         self.redirect(pc, now);
     }
 }
