@@ -21,8 +21,8 @@ def fit_parts(fit: Fit, measurements: Measurements) -> list[str | Table]:
     title = f"{measurements.host} ({measurements.processor}), measured {measurements.date}"
     table = Table(("parameter", fit.base, "fitted", "probes"), rows, title, (1, 2, 3))
     parts: list[str | Table] = [table] if changed else []
-    confirmed = len(fit.fitted) - len(changed)
-    parts.append(f"{len(changed)} parameters changed, {confirmed} unchanged; {len(fit.probes)} probes")
+    unchanged = len(fit.fitted) - len(changed)
+    parts.append(f"{len(changed)} parameters changed, {unchanged} unchanged; {len(fit.probes)} probes")
     missing = [
         (name, *(f"{cycles:.2f}" for cycles in (each.host, each.base, each.fitted)))
         for name, each in fit.not_modelled().items()

@@ -179,7 +179,7 @@ def test_without_gcc_the_sentence_names_the_fix(monkeypatch) -> None:
 
 
 class FakeProgram:
-    """Stands for `HostProgram`: `cycles` gives each round's numbers."""
+    """Stands for `HostProgram`: `cycles` of a subclass gives the number of each round and body."""
 
     def __init__(self, bodies, chase_bytes=()) -> None:
         self.count, self.before = len(bodies) + len(chase_bytes), 0
@@ -193,9 +193,6 @@ class FakeProgram:
     def rounds(self, cpu: int, count: int, seed: int) -> list[list[float]]:
         self.before += count
         return [[self.cycles(self.before + i, n) for n in range(self.count)] + [3.0] for i in range(count)]
-
-    def cycles(self, round: int, number: int) -> float:
-        raise NotImplementedError
 
 
 def test_a_noisy_host_is_refused_with_what_was_seen(monkeypatch) -> None:
