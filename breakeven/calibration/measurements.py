@@ -21,8 +21,8 @@ class Measured:
     """What a probe took."""
 
     cycles: float
-    #: of a body: half of its rounds lie in a range of so many cycles around `cycles`; of a probe: the mean of its body's
-    #: and its baseline's, divided by its parts
+    #: of a body: half of its rounds lie in a range of so many cycles around `cycles`; of a probe: the mean of its
+    #: body's and its baseline's, divided by its parts
     spread: float
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import statistics
 import subprocess
 from pathlib import Path
 
@@ -12,8 +13,8 @@ WORKLOADS = Path(__file__).resolve().parents[2] / "workloads"
 #: a call takes 100 ticks, read by a counter of steps of 26 from a random moment of such a step
 FAKE = r"""
 #include "native.c"
+static u32 state;
 u64 __real_arch_measure(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved) {
-    static u32 state = 12345;
     (void)jobs, (void)calls, (void)interleaved;
     state = state * 1664525 + 1013904223;
     u64 begin = (state >> 16) % 26;
@@ -22,7 +23,8 @@ u64 __real_arch_measure(const struct job jobs[2], u64 calls, struct sample *samp
 }
 void arch_empty(void) {}
 static void elsewhere(void) {}
-int main(void) {
+int main(int argc, char **argv) {
+    state = (u32)atoi(argv[argc - 1]) * 7919;
     counter.step = 26;
     void *calls[] = {(void *)arch_empty, (void *)elsewhere};
     for (int which = 0; which < 2; which++) {
@@ -48,7 +50,9 @@ def test_the_cheapest_empty_call_is_no_lucky_one(tmp_path):
     renamed = (WORKLOADS / "native" / "native.c").read_text().replace("int main(", "int native_main(")
     (tmp_path / "native.c").write_text(renamed.replace('"../harness/', f'"{WORKLOADS}/harness/'))
     subprocess.run(["gcc", "-I", tmp_path, *map(str, flags), source, "-o", program], check=True)
-    done = subprocess.run([program], check=True, capture_output=True, text=True)
-    empty, other = map(float, done.stdout.split())
-    assert abs(empty - 100) < 0.3
-    assert other < 99.4
+    points = [subprocess.run([program, str(seed)], check=True, capture_output=True, text=True) for seed in range(1, 31)]
+    found = [[float(word) for word in point.stdout.split()] for point in points]
+    empty, other = (statistics.mean(column) for column in zip(*found, strict=True))
+    assert abs(empty - 100) < 0.1
+    # The least of means, which is what any other call gives here, shows what the median is for.
+    assert other < 99.5
