@@ -36,8 +36,11 @@ struct Booking {
 #[derive(Default, Educe)]
 #[educe(Clone)]
 pub(crate) struct Layer {
-    /// Booked intervals, in order, disjoint.
+    /// Booked intervals, in order, disjoint; those before `over` are over.
     busy: Vec<Booking>,
+    over: usize,
+    /// Write-backs among the others.
+    write_backs: usize,
     /// Those that a packet moves, while they are moved.
     displaced: Vec<Booking>,
     /// Busy ticks so far.
@@ -47,67 +50,88 @@ impl Layer {
     /// Takes the first gap from `at` on that is long enough: `end(start)` is when a packet that starts at `start` is
     /// through. Nothing before `floor` will be asked for again. The start.
     pub fn book(&mut self, at: Tick, floor: Tick, write_buffers: u16, end: impl Fn(Tick) -> Tick) -> Tick {
-        let over = self.busy.iter().take_while(|b| b.until <= floor).count();
-        self.busy.drain(..over);
-        let start = self.first_gap(at, write_buffers > 0, &end);
+        self.forget(floor);
+        let (start, behind) = self.first_gap(self.over, at, write_buffers > 0, &end);
         let until = end(start);
         if until > start {
             self.occupancy += until - start;
-            self.take(Booking { from: start, until, arrived: at, write_buffers });
+            self.take(Booking { from: start, until, arrived: at, write_buffers }, behind);
         }
         start
     }
 
-    /// The start of the first gap for a packet that is there at `at`. Write-backs (`low_priority`)
-    /// that have not started then do not delay other packets, unless their write buffer is full.
-    fn first_gap(&self, at: Tick, low_priority: bool, end: impl Fn(Tick) -> Tick) -> Tick {
+    /// Drops intervals that end by `floor`. The list is moved up only from time to time.
+    fn forget(&mut self, floor: Tick) {
+        const MOVE_UP_AT: usize = 64;
+        while let Some(b) = self.busy.get(self.over).filter(|b| b.until <= floor) {
+            self.write_backs -= usize::from(b.write_buffers > 0);
+            self.over += 1;
+        }
+        if self.over == self.busy.len() || self.over >= MOVE_UP_AT {
+            self.busy.drain(..self.over);
+            self.over = 0;
+        }
+    }
+
+    /// The start of the first gap for a packet that is there at `at`, and the interval behind the gap. Write-backs
+    /// (`low_priority`) that have not started then do not delay other packets, unless their write buffer is full.
+    /// Intervals before `first` end by `at`.
+    fn first_gap(&self, first: usize, at: Tick, low_priority: bool, end: impl Fn(Tick) -> Tick) -> (Tick, usize) {
         let mut start = at;
-        for (i, b) in self.busy.iter().enumerate() {
+        for (i, b) in self.busy.iter().enumerate().skip(first) {
+            if b.until <= at {
+                continue;
+            }
             if !low_priority
                 && b.write_buffers > 0
                 && b.from >= at
-                && self.waiting(i, start) < usize::from(b.write_buffers)
+                && self.fewer_waiting(usize::from(b.write_buffers), i, start)
             {
                 continue;
             }
             if end(start) <= b.from {
-                break;
+                return (start, i);
             }
             start = start.max(b.until);
         }
-        start
+        (start, self.busy.len())
     }
 
-    /// Write-backs that have arrived by `now` and start from the `first` interval on.
-    fn waiting(&self, first: usize, now: Tick) -> usize {
-        self.busy.iter().skip(first).filter(|b| b.write_buffers > 0 && b.arrived <= now).count()
+    /// Whether fewer than `buffers` write-backs have arrived by `now` and start from the `first` interval on.
+    fn fewer_waiting(&self, buffers: usize, first: usize, now: Tick) -> bool {
+        let waiting = |b: &&Booking| b.write_buffers > 0 && b.arrived <= now;
+        self.write_backs < buffers || self.busy.iter().skip(first).filter(waiting).count() < buffers
     }
 
-    /// Enters `t`. Write-backs that have not started then are booked again behind it, in order of arrival.
-    fn take(&mut self, t: Booking) {
-        let place = self.busy.partition_point(|b| b.from < t.from);
-        if t.write_buffers == 0 && self.busy.get(place).is_some_and(|b| b.write_buffers > 0) {
-            let displaced = |b: &Booking| b.from >= t.from && b.write_buffers > 0;
-            self.displaced.extend(self.busy.iter().copied().filter(displaced));
-            self.busy.retain(|b| !displaced(b));
-        }
-        self.busy.insert(place, t);
-        if self.displaced.is_empty() {
+    /// Enters `t` into the gap before the interval `behind`. Write-backs that have not started then are booked again
+    /// behind it, in order of arrival.
+    fn take(&mut self, t: Booking, behind: usize) {
+        let earlier = self.busy[self.over..behind].iter().rev().take_while(|b| b.from >= t.from).count();
+        let place = behind - earlier;
+        self.write_backs += usize::from(t.write_buffers > 0);
+        if t.write_buffers > 0 || self.busy.get(place).is_none_or(|b| b.write_buffers == 0) {
+            self.busy.insert(place, t);
             return;
         }
         let mut displaced = std::mem::take(&mut self.displaced);
+        displaced.extend(self.busy.iter().skip(place).filter(|b| b.write_buffers > 0));
+        let mut i = 0;
+        self.busy.retain(|b| {
+            i += 1;
+            i <= place || b.write_buffers == 0
+        });
+        self.busy.insert(place, t);
         displaced.sort_unstable_by_key(|b| (b.arrived, b.from));
         for b in displaced.drain(..) {
             let length = b.until - b.from;
-            let from = self.first_gap(b.arrived.max(t.until), true, |s| s + length);
-            let place = self.busy.partition_point(|o| o.from < from);
-            self.busy.insert(place, Booking { from, until: from + length, ..b });
+            let (from, behind) = self.first_gap(place + 1, b.arrived.max(t.until), true, |s| s + length);
+            self.busy.insert(behind, Booking { from, until: from + length, ..b });
         }
         self.displaced = displaced;
     }
 
     pub fn describe(&self, now: Tick) -> String {
-        match self.busy.iter().filter(|b| b.until > now).count() {
+        match self.busy.iter().skip(self.over).filter(|b| b.until > now).count() {
             0 => "idle".to_owned(),
             n => format!("{n} packets booked, the last until {}", self.busy.last().map_or(Tick::ZERO, |b| b.until)),
         }
@@ -131,6 +155,13 @@ mod tests {
         assert_eq!(book(&mut l, 5, 0, 0, 10), 15);
         assert_eq!(book(&mut l, 0, 120, 0, 10), 0);
         assert_eq!(l.occupancy, 50);
+    }
+
+    #[test]
+    fn a_packet_before_an_interval_that_is_over_is_booked_all_the_same() {
+        let mut l = Layer::default();
+        assert_eq!([book(&mut l, 0, 0, 0, 10), book(&mut l, 200, 0, 0, 10)], [0, 200]);
+        assert_eq!([book(&mut l, 5, 20, 0, 30), book(&mut l, 5, 20, 0, 30)], [5, 35]);
     }
 
     #[test]
