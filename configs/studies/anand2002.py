@@ -77,8 +77,9 @@ def judge_time(data: Data, claim: str, routine: str, misaligned: bool) -> Verdic
     published = float(data.claims[claim].value)
     pairs = MISALIGNED if misaligned else [(0, 0)]
     cycles = {
-        state: statistics.median(at_offsets(data, "offsets", routine, state)[pair] for pair in pairs)
+        state: statistics.median(at[pair] for pair in pairs)
         for state in STATES
+        for at in (at_offsets(data, "offsets", routine, state),)
     }
     stream = streamed(data, routine, misaligned)
     note = "Packet after packet, every line written back too (our state; the thread names none)."

@@ -115,12 +115,13 @@ def packet_table(data: Data) -> TableItem:
         for misaligned in (False, True):
             pairs = MISALIGNED if misaligned else [(0, 0)]
             cycles = [
-                median_and_range([at_offsets(data, "offsets", routine, state)[p] for p in pairs]) for state in STATES
+                median_and_range([at[p] for p in pairs])
+                for at in (at_offsets(data, "offsets", routine, state) for state in STATES)
             ]
             long = round(streamed(data, routine, misaligned)) if routine in (MOVSL, INTEL, MMX) else "-"
             k7 = [
-                median_and_range([at_offsets(data, "offsets-k7", routine, state)[p] for p in pairs])
-                for state in ("warm", "cold")
+                median_and_range([at[p] for p in pairs])
+                for at in (at_offsets(data, "offsets-k7", routine, state) for state in ("warm", "cold"))
             ]
             rows.append([routine, "both misaligned" if misaligned else "both aligned", *cycles, long, *k7])
     columns = ("routine", "addresses", *STATES, "in a stream", "k7 warm", "k7 cold")
@@ -218,9 +219,8 @@ def findings(data: Data) -> dict[str, str]:
     published = {claim: float(data.claims[claim].value) for claim in TIMES}
     warm = [published[claim] / single(routine, "warm", misaligned) for claim, (routine, misaligned) in TIMES.items()]
     stream = {claim: streamed(data, routine, misaligned) for claim, (routine, misaligned) in TIMES.items()}
-    warm_mmx = [
-        at_offsets(data, "offsets", INTEL, "warm")[p] / at_offsets(data, "offsets", MMX, "warm")[p] for p in MISALIGNED
-    ]
+    registers, mmx = (at_offsets(data, "offsets", routine, "warm") for routine in (INTEL, MMX))
+    warm_mmx = [registers[p] / mmx[p] for p in MISALIGNED]
     return {
         "warm_off": f"{min(warm):.1f} to {max(warm):.1f}",
         "lines": f"{lines:.2f}",
