@@ -14,7 +14,6 @@ import queue
 import signal
 import sys
 import threading
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -87,15 +86,25 @@ def main() -> None:
         store = Path(options["store"]) if options["store"] else None
         simulator = Simulator(store, options["no_store"], options["threads"])
         if options["first"]:
-            with suppress(Exception):  # whoever asks is told
-                simulator.stop = requests.check_waiting
-                simulator.points(**options["first"])
+            _simulate_ahead(simulator, requests, options["first"])
         # Modules and presets stay: the collector of garbage need not look at them again during each question.
         gc.freeze()
         while True:
             answer = _answer(simulator, requests, requests.waiting.get())
             out.write(json.dumps(answer) + "\n")
             out.flush()
+
+
+def _simulate_ahead(simulator: Any, requests: _Requests, first: dict[str, Any]) -> None:
+    """Simulates what the first tab will ask, until somebody asks something. An error does not end the worker: the tab
+    asks again, and its page shows the sentence. The terminal shows it at once."""
+    simulator.stop = requests.check_waiting
+    try:
+        simulator.points(**first)
+    except Stopped:
+        pass
+    except Exception as error:
+        print(f"breakeven: the first sizes were not simulated: {sentence(error)}", file=sys.stderr, flush=True)
 
 
 def _answer(simulator: Any, requests: _Requests, request: dict[str, Any]) -> dict[str, Any]:

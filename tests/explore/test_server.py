@@ -129,6 +129,17 @@ def test_the_first_sizes_are_simulated_without_being_asked_for(tmp_path: Path) -
     assert worker.process.poll() is not None
 
 
+def test_why_the_first_sizes_were_not_simulated_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from breakeven.explorer.process import first_worker
+    from breakeven.explorer.state import State
+
+    worker = first_worker(State("u74", ("rv-byte", "rv-nothing"), least=8, most=64), tmp_path / "store.sqlite")
+    told = until(lambda: capfd.readouterr().err)
+    assert "the first sizes were not simulated" in told and "rv-nothing" in told and len(told.splitlines()) == 1
+    assert worker.process.poll() is None, "it answers questions all the same"
+    worker.close()
+
+
 def test_what_a_page_offers_comes_behind_its_curves(explorer: Explorer) -> None:
     (line,) = asked(explorer, "about", QUESTION)
     assert ["u74", "riscv"] in [row[:2] for row in line["presets"]] and (line["host"] or ["x86"])[0] in ("x86", "riscv")
