@@ -52,9 +52,11 @@ class Base:
 
     def units(self) -> list[tuple[str, list[str], int]]:
         """Path, classes of operations and count of each functional unit."""
+        owners = {f"cpu.instQueues[{i}]": queue for i, queue in enumerate(_as_list(self.cpu.instQueues))}
         return [
-            (f"cpu.fuPool.FUList[{i}]", [str(each.opClass) for each in _as_list(unit.opList)], int(unit.count))
-            for i, unit in enumerate(_as_list(self.cpu.fuPool.FUList))
+            (f"{path}.fuPool.FUList[{i}]", [str(each.opClass) for each in _as_list(unit.opList)], int(unit.count))
+            for path, owner in (owners or {"cpu": self.cpu}).items()
+            for i, unit in enumerate(_as_list(owner.fuPool.FUList))
         ]
 
 

@@ -23,6 +23,8 @@ _UNSET = {
     "slices": 1,
     "way_predictor_masks": [],
     "numFTQEntries": 8,
+    "instQueues": [],
+    "iqInsertionPolicy": "FirstMatch",
     "destination_alignment": 1,
     "gem5ReplaysTogether": True,
     "gem5Retranslation": True,

@@ -41,6 +41,7 @@ _CORE = {
     "rules": (
         "executeAllowEarlyMemoryIssue", "needsTSO", "tsoStoresInFlight", "storesLeaveOnMiss", "partialForwardPolicy",
         "aliasCheckBits", "LSQDepCheckShift", "microFusion", "macroFusion", "moveElimination", "renameRecovery",
+        "iqInsertionPolicy", "loadsLeaveAtIssue",
         "decoupledFrontEnd", "serializingStopsFetch",
     ),
 }  # fmt: skip
@@ -186,14 +187,16 @@ class Page:
 
     def _core(self, path: str) -> list[str]:
         lines = []
-        for about, names in _CORE.items():
+        by_queue = self.objects[path]["params"].get("instQueues")
+        for about, every in _CORE.items():
+            names = [name for name in every if not (by_queue and name == "numIQEntries")]
             shown = in_columns(self._cells(path, names), indent=2)
             if shown:
                 lines += [f"{about}:", *shown]
         return lines
 
     def _units(self) -> Iterator[Section]:
-        lines, owner = [], ""
+        sections: dict[str, list[str]] = {}
         for path, _ in self._all("MinorFU"):
             classes = [
                 other["params"]["opClass"]
@@ -201,20 +204,26 @@ class Page:
                 if name.startswith(f"{path}.opClasses.") and self._is(other, "MinorOpClass")
             ]
             lat, every = self._text(path, "opLat"), self._text(path, "issueLat")
+            lines = sections.setdefault(path.rpartition(".")[0], [])
             lines += _wrapped(f"{self._last(path)}: opLat {lat}, issueLat {every}: {_some(classes)}")
-            owner = path
+        by_queue = any(True for _ in self._all("IQUnit"))
         for path, item in self._all("FUDesc"):
+            owner = path.rpartition(".")[0]
+            queue = self.objects.get(owner.rpartition(".")[0], {})
+            if by_queue and not self._is(queue, "IQUnit"):
+                continue  # of a gem5 without such queues
             by_timing: dict[str, list[str]] = {}
             for reference in item["params"]["opList"]:
                 operation = self.objects[reference["ref"]]["params"]
                 pipelined = "" if operation["pipelined"] else ", not pipelined"
                 by_timing.setdefault(f"{operation['opLat']}{pipelined}", []).append(operation["opClass"])
             shown = "; ".join(f"{', '.join(classes)}: {timing}" for timing, classes in by_timing.items())
+            lines = sections.setdefault(owner, [])
+            if by_queue and not lines:
+                lines.append(f"numEntries {self._text(owner.rpartition('.')[0], 'numEntries')}")
             lines += _wrapped(f"{self._last(path)}: count {self._text(path, 'count')}; opLat of {shown}")
-            owner = path
-        if lines:
-            heading = self._short(owner.rpartition(".")[0])
-            yield f"{heading} (functional units, cycles)", lines
+        for owner, lines in sections.items():
+            yield f"{self._short(owner)} (functional units, cycles)", lines
 
     def _microcode(self) -> Iterator[Section]:
         """x86: how instructions become micro-ops, and the string engine."""

@@ -13,7 +13,7 @@ LEFT_OUT = set()
 
 #: classes that are breakeven's; the engine's own description of them: breakeven/config/data/ours.json
 CLASSES = (
-    *("AdjacentLinePrefetcher", "GshareBP", "MisalignedAccess", "NextLinePrefetcher", "PathHistoryBP"),
+    *("AdjacentLinePrefetcher", "GshareBP", "IQUnit", "MisalignedAccess", "NextLinePrefetcher", "PathHistoryBP"),
     *("StreamPrefetcher", "WriteCombiningBuffers", "X86Instruction", "X86Microcode", "X86StringMode"),
 )
 

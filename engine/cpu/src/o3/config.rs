@@ -4,7 +4,7 @@
 use breakeven_base::units::Clock;
 use breakeven_base::{ConfigError, OpClass};
 
-use super::fu_pool::{default_fu_pool, FuDesc};
+use super::fu_pool::{default_fu_pool, FuDesc, IqInsertionPolicy, IqUnit};
 use super::lsq::config::LsqConfig;
 use super::quirks::Gem5Quirks;
 use super::units::Units;
@@ -80,12 +80,18 @@ pub struct O3Config {
     /// Stores become visible in order.
     pub needsTSO: bool,
     pub fuPool: Vec<FuDesc>,
+    /// gem5 25.1: issue queues with units of their own; empty: one of `numIQEntries` entries with `fuPool`.
+    pub instQueues: Vec<IqUnit>,
+    pub iqInsertionPolicy: IqInsertionPolicy,
+    /// *Ours*: a load gives its entry of the issue queue back when it issues; gem5's keeps it until it writes back.
+    pub loadsLeaveAtIssue: bool,
     pub misaligned: MisalignedCosts,
     /// Of vector accesses; `None`: as scalar ones.
     pub vector_misaligned: Option<MisalignedCosts>,
     /// The load-store queue's own parameters (*ours*).
     pub lsq: LsqConfig,
-    /// *Ours*: `UopFlags::MICRO_FUSED` micro-ops share the slot and the ROB entry of the one before them.
+    /// *Ours*: `UopFlags::MICRO_FUSED` micro-ops share the slot and the ROB entry of the one before them; with `instQueues`,
+    /// the entry of a queue that can execute both, too.
     pub microFusion: bool,
     /// *Ours*: `FUSE_HEAD` and a following `FUSE_TAIL` become one micro-op.
     pub macroFusion: bool,
@@ -159,6 +165,9 @@ impl Default for O3Config {
             store_set_clear_period: 250_000,
             needsTSO: false,
             fuPool: default_fu_pool(),
+            instQueues: Vec::new(),
+            iqInsertionPolicy: IqInsertionPolicy::FirstMatch,
+            loadsLeaveAtIssue: false,
             misaligned: MisalignedCosts::default(),
             vector_misaligned: None,
             lsq: LsqConfig::default(),
@@ -238,6 +247,15 @@ impl O3Config {
         }
     }
 
+    /// The issue queues: entries of each, and its units.
+    #[must_use]
+    pub fn queues(&self) -> Vec<(u32, &[FuDesc])> {
+        if self.instQueues.is_empty() {
+            return vec![(self.numIQEntries, &self.fuPool)];
+        }
+        self.instQueues.iter().map(|q| (q.numEntries, &q.fuPool[..])).collect()
+    }
+
     /// A queue of `fetchQueueSize` slots lies behind the decoders, which fetch and decode fill while rename is held: where
     /// there is a loop buffer or a decoupled front end.
     #[must_use]
@@ -290,34 +308,58 @@ impl O3Config {
     }
 
     fn check_units(&self, errors: &mut Vec<ConfigError>) {
-        let path = format!("{}.fuPool", self.path);
-        let units = self.fuPool.iter().fold(0u32, |n, d| n.saturating_add(d.count));
+        let pools: Vec<&[FuDesc]> = self.queues().into_iter().map(|q| q.1).collect();
+        let several = !self.instQueues.is_empty();
+        let path = |pool: usize| match several {
+            true => format!("{}.instQueues{pool}.fuPool", self.path),
+            false => format!("{}.fuPool", self.path),
+        };
+        let all = if several { format!("{}.instQueues", self.path) } else { path(0) };
+        let units = pools.iter().copied().flatten().fold(0u32, |n, d| n.saturating_add(d.count));
         if !(1..=MAX_UNITS).contains(&units) {
             let what = format!("has {units} functional units; must have 1 to {MAX_UNITS}");
-            errors.push(ConfigError::new(path.clone(), what));
-        } else {
-            let groups = Units::new(&self.fuPool, self.branchIssueWidth).groups();
+            errors.push(ConfigError::new(all.clone(), what));
+        } else if pools.len() <= MAX_UNITS as usize {
+            let groups = Units::new(&pools, self.branchIssueWidth).groups();
             if groups > MAX_GROUPS {
                 let what = format!(
                     "has {groups} different sets of units that execute some class; must have at most {MAX_GROUPS}: give classes that go together the same units"
                 );
-                errors.push(ConfigError::new(path.clone(), what));
+                errors.push(ConfigError::new(all.clone(), what));
             }
         }
-        for (i, desc) in self.fuPool.iter().enumerate() {
-            for op in &desc.opList {
+        for (pool, descs) in pools.iter().enumerate() {
+            for (i, op) in descs.iter().enumerate().flat_map(|(i, desc)| desc.opList.iter().map(move |op| (i, op))) {
                 if !(1..=MAX_LATENCY).contains(&op.opLat) {
                     let what = format!("opLat of {} is {}; must be 1 to {MAX_LATENCY}", op.opClass.name(), op.opLat);
-                    errors.push(ConfigError::new(format!("{path}.FUList{i}"), what));
+                    errors.push(ConfigError::new(format!("{}.FUList{i}", path(pool)), what));
                 }
             }
         }
         for class in [OpClass::IntAlu, OpClass::MemRead, OpClass::MemWrite] {
             let can = |d: &FuDesc| d.count > 0 && d.opList.iter().any(|o| o.opClass == class);
-            if !self.fuPool.iter().any(can) {
+            if !pools.iter().copied().flatten().any(can) {
                 let what = format!("no unit executes {}; add an FUDesc with it", class.name());
-                errors.push(ConfigError::new(path.clone(), what));
+                errors.push(ConfigError::new(all.clone(), what));
             }
+        }
+        self.check_queues(errors);
+    }
+
+    fn check_queues(&self, errors: &mut Vec<ConfigError>) {
+        for (i, queue) in self.instQueues.iter().enumerate() {
+            if !(1..=MAX_QUEUE).contains(&queue.numEntries) {
+                let what = format!("is {}; must be 1 to {MAX_QUEUE}", queue.numEntries);
+                errors.push(ConfigError::new(format!("{}.instQueues{i}.numEntries", self.path), what));
+            }
+        }
+        let entries = self.instQueues.iter().fold(0u32, |n, q| n.saturating_add(q.numEntries));
+        if entries > MAX_QUEUE || self.instQueues.len() > MAX_UNITS as usize {
+            let what = format!(
+                "are {} queues with {entries} entries; must be at most {MAX_UNITS} with {MAX_QUEUE} together",
+                self.instQueues.len()
+            );
+            errors.push(ConfigError::new(format!("{}.instQueues", self.path), what));
         }
     }
 }
@@ -354,6 +396,23 @@ mod tests {
         assert_eq!(faults(63), None);
         let errors = faults(70).expect("71 sets").iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         assert!(errors.contains("71 different sets of units"), "{errors}");
+    }
+
+    #[test]
+    fn queues_of_their_own_units_are_checked_in_place_of_the_one_pool() {
+        let pool = |from: usize, to: usize| default_fu_pool()[from..to].to_vec();
+        let queue = |entries, pool| IqUnit { numEntries: entries, fuPool: pool };
+        let with = |queues| O3Config { fuPool: Vec::new(), instQueues: queues, ..O3Config::default() };
+        assert_eq!(with(vec![queue(24, pool(0, 2)), queue(64, pool(2, 8))]).check(64), Ok(()));
+        let mut wrong = vec![queue(0, pool(0, 2)), queue(1024, pool(2, 6))];
+        wrong[1].fuPool[0].opList[0].opLat = 0;
+        let errors = with(wrong).check(64).expect_err("nothing of this can be built");
+        let text = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        for name in ["instQueues0.numEntries", "instQueues1.fuPool.FUList0", "no unit executes MemRead"] {
+            assert!(text.contains(name), "{name} is missing in:\n{text}");
+        }
+        let errors = with(vec![queue(600, pool(0, 8)); 2]).check(64).expect_err("too many entries");
+        assert!(errors[0].to_string().contains("2 queues with 1200 entries"), "{errors:?}");
     }
 
     #[test]

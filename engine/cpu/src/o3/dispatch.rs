@@ -8,7 +8,7 @@ use super::config::O3Config;
 use super::decode::Status;
 use super::inst::{InstRing, Note, State};
 use super::io::Io;
-use super::issue::Issue;
+use super::issue::{Entry, Issue};
 use super::lsq::{uses_load_queue, uses_store_queue, Lsq};
 use super::seq::{Operand, Seq, STORES_DISPATCHED};
 use super::wires::{Arrivals, Dispatched, Stall, ToIew};
@@ -160,10 +160,10 @@ impl Dispatch {
             let flags = io.ring.flags(seq);
             let reference = flags.any(UopFlags::MEM);
             let (load, store) = (reference && uses_load_queue(flags), reference && uses_store_queue(flags));
-            if issue.free() == 0 {
+            let Some(entry) = issue.room_for(&io.ring, seq) else {
                 self.stats.iq_full += 1;
                 break;
-            }
+            };
             if load && lsq.free_loads() == 0 || store && lsq.free_stores() == 0 {
                 self.stats.lsq_full += 1;
                 break;
@@ -175,7 +175,7 @@ impl Dispatch {
                 leaving.rob += cost as u16;
             }
             slots += cost;
-            self.dispatch_one(io, issue, lsq, seq, now);
+            self.dispatch_one(io, issue, lsq, seq, entry, now);
             self.next += 1;
         }
         let n = self.next - first;
@@ -194,7 +194,7 @@ impl Dispatch {
     }
 
     #[inline]
-    fn dispatch_one(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, seq: Seq, now: Cycle) {
+    fn dispatch_one(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, seq: Seq, entry: Entry, now: Cycle) {
         let s = io.ring.at_mut(seq);
         s.waiting = [Operand::NONE; 2];
         s.pending = 0;
@@ -224,7 +224,7 @@ impl Dispatch {
             pending += 1;
             self.stats.non_spec += 1;
         }
-        issue.insert(&mut io.ring, seq, bits, pending);
+        issue.insert(&mut io.ring, seq, entry, bits, pending);
     }
 
     /// Returns the queues' credits to rename after executions, commits, squashes and when a store has left the queue. Called

@@ -21,6 +21,24 @@ pub struct FuDesc {
     pub count: u32,
 }
 
+/// gem5 25.1 `IQUnit`: an issue queue and the units that it feeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(non_snake_case)]
+pub struct IqUnit {
+    pub numEntries: u32,
+    pub fuPool: Vec<FuDesc>,
+}
+
+/// Which queue takes a micro-op, of those that can execute it and have a free entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IqInsertionPolicy {
+    /// gem5 25.1: the first.
+    #[default]
+    FirstMatch,
+    /// The one with the fewest entries taken; of several the first.
+    LeastLoaded,
+}
+
 /// gem5's `DefaultFUPool`. Units that it lists with count 0 (`ReadPort`, `WritePort`) are left out.
 #[must_use]
 pub fn default_fu_pool() -> Vec<FuDesc> {

@@ -5,15 +5,30 @@
 
 use educe::Educe;
 
-use super::inst::{DynInst, InstRing};
+use super::config::O3Config;
+use super::fu_pool::IqInsertionPolicy;
+use super::inst::{DynInst, InstRing, State};
 use super::seq::{Operand, Producer, Seq, Slot};
 use crate::memo::archive::Archive;
+
+/// Entries of one queue.
+#[derive(Clone, Copy, Debug)]
+struct Entries {
+    size: u32,
+    free: u32,
+}
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct IssueQueue {
+    /// Free entries of all queues.
     pub free: u32,
-    size: u32,
+    queues: Box<[Entries]>,
+    policy: IqInsertionPolicy,
+    /// A bit a queue with a free entry.
+    room: u64,
+    /// The queue of each micro-op, by its slot in the ring.
+    of: Box<[u8]>,
     /// Words of the groups' bit sets, all groups' first words, then their second ones; and of their union.
     ready: Box<[u64]>,
     any: Box<[u64]>,
@@ -24,11 +39,15 @@ pub struct IssueQueue {
 }
 
 impl IssueQueue {
-    pub fn new(size: u32, ring: &InstRing, groups: usize) -> Self {
+    pub fn new(cfg: &O3Config, ring: &InstRing, groups: usize) -> Self {
         let words = ring.capacity().div_ceil(64);
+        let queues: Box<[Entries]> = cfg.queues().iter().map(|q| Entries { size: q.0, free: q.0 }).collect();
         IssueQueue {
-            free: size,
-            size,
+            free: queues.iter().map(|q| q.size).sum(),
+            room: !0 >> (64 - queues.len()),
+            queues,
+            policy: cfg.iqInsertionPolicy,
+            of: vec![0; ring.capacity()].into_boxed_slice(),
             ready: vec![0; words * groups].into_boxed_slice(),
             any: vec![0; words].into_boxed_slice(),
             groups,
@@ -37,8 +56,56 @@ impl IssueQueue {
         }
     }
 
-    pub fn used(&self) -> u32 {
-        self.size - self.free
+    /// The queue of the micro-op in `slot`, which has been dispatched.
+    #[inline]
+    pub fn queue(&self, Slot(slot): Slot) -> usize {
+        usize::from(self.of[slot])
+    }
+
+    /// The queue that takes a micro-op that those in `able` (a bit each) can execute; none: they are full.
+    #[inline]
+    pub fn choose(&self, able: u64) -> Option<usize> {
+        let mut left = able & self.room;
+        let mut best = None;
+        let mut least = u32::MAX;
+        while left != 0 {
+            let queue = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let Entries { size, free } = self.queues[queue];
+            if size - free < least {
+                (best, least) = (Some(queue), size - free);
+            }
+            if self.policy == IqInsertionPolicy::FirstMatch {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The micro-op in `slot` is in `queue`.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most 64
+    pub fn put(&mut self, Slot(slot): Slot, queue: usize) {
+        self.of[slot] = queue as u8;
+    }
+
+    /// The micro-op in `slot` takes a free entry of `queue`.
+    #[inline]
+    pub fn take(&mut self, slot: Slot, queue: usize) {
+        self.put(slot, queue);
+        let entries = &mut self.queues[queue];
+        entries.free -= 1;
+        self.room &= !(u64::from(entries.free == 0) << queue);
+        self.free -= 1;
+    }
+
+    /// The entry of the micro-op in `slot` is free.
+    #[inline]
+    pub fn free_entry(&mut self, slot: Slot) {
+        let queue = self.queue(slot);
+        self.queues[queue].free += 1;
+        self.room |= 1 << queue;
+        self.free += 1;
     }
 
     #[inline]
@@ -84,9 +151,9 @@ impl IssueQueue {
     }
 
     /// The state in relative form.
-    pub(super) fn archive(&mut self, ring: &InstRing, group: impl Fn(&DynInst) -> usize, a: &mut Archive) {
-        let Self { free, size: _, ready, any, groups: _, counts, ready_total } = self;
-        a.u32(free);
+    pub(super) fn archive(&mut self, ring: &InstRing, group: impl Fn(&DynInst, usize) -> usize, a: &mut Archive) {
+        self.archive_queues(ring, a);
+        let Self { free: _, queues: _, policy: _, room: _, of: _, ready, any, groups: _, counts, ready_total } = self;
         let mut seqs = Vec::new();
         if a.loads() {
             ready.fill(0);
@@ -105,12 +172,33 @@ impl IssueQueue {
         }
         a.seqs(&mut seqs);
         if a.loads() {
-            seqs.iter().for_each(|seq| self.set_ready(ring.slot(*seq), group(ring.at(*seq))));
+            seqs.iter()
+                .for_each(|seq| self.set_ready(ring.slot(*seq), group(ring.at(*seq), self.queue(ring.slot(*seq)))));
         }
     }
 
+    /// The entries, and in which queue each micro-op is.
+    fn archive_queues(&mut self, ring: &InstRing, a: &mut Archive) {
+        let Self { free, queues, policy: _, room, of, .. } = self;
+        a.u32(free);
+        if let [only] = &mut **queues {
+            only.free = *free;
+        } else {
+            for entries in queues.iter_mut() {
+                a.u32(&mut entries.free);
+            }
+            for seq in ring.head().until(ring.tail()) {
+                if ring.state(seq).intersects(State::DISPATCHED) {
+                    a.u8(&mut of[ring.slot(seq).0]);
+                }
+            }
+        }
+        *room = queues.iter().rev().fold(0, |bits, q| bits << 1 | u64::from(q.free > 0));
+    }
+
     pub fn describe(&self) -> String {
-        format!("issue queue: {} of {} taken, {} ready", self.used(), self.size, self.ready_total)
+        let taken: Vec<_> = self.queues.iter().map(|q| format!("{} of {}", q.size - q.free, q.size)).collect();
+        format!("issue queue: {} taken, {} ready", taken.join(", "), self.ready_total)
     }
 }
 

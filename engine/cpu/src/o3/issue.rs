@@ -5,13 +5,22 @@ use breakeven_base::{Cycle, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
-use super::inst::{InstRing, State, Wait};
+use super::inst::{InstRing, Note, State, Wait};
 use super::io::Io;
 use super::iq::IssueQueue;
 use super::seq::{Producer, Seq, Slot};
 use super::units::{Grant, Units};
 use super::wheel::{Event, Wheel};
 use crate::memo::archive::Archive;
+
+/// An entry of an issue queue, for a micro-op that is being dispatched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// One of this queue that is free.
+    Free(usize),
+    /// That of the micro-op before it, in this queue.
+    OfPrevious(usize),
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IssueStats {
@@ -25,13 +34,23 @@ pub struct IssueStats {
 pub struct Issue {
     queue: IssueQueue,
     units: Units,
+    /// There are `instQueues`.
+    queues_by_kind: bool,
+    loads_leave: bool,
     pub stats: IssueStats,
 }
 
 impl Issue {
     pub fn new(cfg: &O3Config, ring: &InstRing) -> Self {
-        let units = Units::new(&cfg.fuPool, cfg.branchIssueWidth);
-        Issue { queue: IssueQueue::new(cfg.numIQEntries, ring, units.groups()), units, stats: IssueStats::default() }
+        let pools: Vec<_> = cfg.queues().iter().map(|q| q.1).collect();
+        let units = Units::new(&pools, cfg.branchIssueWidth);
+        Issue {
+            queue: IssueQueue::new(cfg, ring, units.groups()),
+            units,
+            queues_by_kind: !cfg.instQueues.is_empty(),
+            loads_leave: cfg.loadsLeaveAtIssue,
+            stats: IssueStats::default(),
+        }
     }
 
     /// Free entries of the issue queue.
@@ -39,6 +58,39 @@ impl Issue {
     pub fn free(&self) -> u32 {
         self.queue.free
     }
+    /// Where `seq`, which is being dispatched, finds an entry; none: the queues that can execute it are full.
+    #[inline]
+    pub fn room_for(&self, ring: &InstRing, seq: Seq) -> Option<Entry> {
+        if self.queues_by_kind {
+            return self.room_by_kind(ring, seq);
+        }
+        (self.queue.free > 0).then_some(Entry::Free(0))
+    }
+
+    /// Micro-fused micro-ops share an entry where one queue can execute them: the next takes over that of the one before.
+    fn room_by_kind(&self, ring: &InstRing, seq: Seq) -> Option<Entry> {
+        let inst = ring.at(seq);
+        if inst.note.intersects(Note::ELIMINATED) || inst.note.executes_with_prev() {
+            return (self.queue.free > 0).then_some(Entry::Free(0));
+        }
+        let mut able = self.units.queues(inst.uop.class);
+        if inst.note.intersects(Note::FUSED_NO_SLOT) {
+            let queue = self.queue.queue(ring.slot(seq - 1));
+            if ring.state(seq - 1).intersects(State::IN_IQ) && able >> queue & 1 != 0 {
+                return Some(Entry::OfPrevious(queue));
+            }
+        }
+        let mut next = seq + 1;
+        while next < ring.tail()
+            && ring.note(next) & (Note::FUSED_NO_SLOT | Note::FUSED_WITH_PREV) == Note::FUSED_NO_SLOT
+        {
+            let both = able & self.units.queues(ring.class(next));
+            able = if both == 0 { able } else { both };
+            next += 1;
+        }
+        self.queue.choose(able).map(Entry::Free)
+    }
+
     #[inline]
     pub fn has_ready(&self) -> bool {
         self.queue.ready_total > 0
@@ -46,9 +98,9 @@ impl Issue {
 
     /// The state in relative form.
     pub fn archive(&mut self, ring: &InstRing, a: &mut Archive) {
-        let Self { queue, units, stats: _ } = self;
+        let Self { queue, units, queues_by_kind: _, loads_leave: _, stats: _ } = self;
         units.archive(a);
-        queue.archive(ring, |inst| units.group(inst), a);
+        queue.archive(ring, |inst, queue| units.group(inst, queue), a);
     }
 
     pub fn describe(&self) -> String {
@@ -73,8 +125,14 @@ impl Issue {
 
     /// Dispatch: takes an entry; `pending`: things that it waits for beside its operands ([`Issue::arrived`]).
     #[inline]
-    pub fn insert(&mut self, ring: &mut InstRing, seq: Seq, bits: State, pending: u8) {
-        self.queue.free -= 1;
+    pub fn insert(&mut self, ring: &mut InstRing, seq: Seq, entry: Entry, bits: State, pending: u8) {
+        match entry {
+            Entry::Free(queue) => self.queue.take(ring.slot(seq), queue),
+            Entry::OfPrevious(queue) => {
+                self.queue.put(ring.slot(seq), queue);
+                ring.clear_state(seq - 1, State::IN_IQ);
+            }
+        }
         let s = ring.at_mut(seq);
         s.state |= State::IN_IQ | bits;
         s.pending += pending;
@@ -85,7 +143,8 @@ impl Issue {
 
     #[inline]
     fn set_ready(&mut self, ring: &InstRing, seq: Seq) {
-        self.queue.set_ready(ring.slot(seq), self.units.group(ring.at(seq)));
+        let slot = ring.slot(seq);
+        self.queue.set_ready(slot, self.units.group(ring.at(seq), self.queue.queue(slot)));
     }
 
     /// One thing that `seq` waits for has come: memory order, or it is the oldest.
@@ -118,14 +177,14 @@ impl Issue {
     #[inline]
     pub fn wake(&mut self, ring: &mut InstRing, seq: Seq) {
         let (queue, units) = (&mut self.queue, &self.units);
-        ring.wake(seq, |slot, inst| queue.set_ready(slot, units.group(inst)));
+        ring.wake(seq, |slot, inst| queue.set_ready(slot, units.group(inst, queue.queue(slot))));
     }
 
     /// A memory reference keeps its entry until it writes back.
     #[inline]
     pub fn leave(&mut self, ring: &mut InstRing, seq: Seq) {
         if ring.state(seq).intersects(State::IN_IQ) {
-            self.queue.free += 1;
+            self.queue.free_entry(ring.slot(seq));
             ring.clear_state(seq, State::IN_IQ);
         }
     }
@@ -160,8 +219,9 @@ impl Issue {
                 let slot = Slot(word * 64 + bits.trailing_zeros() as usize);
                 let seq = io.ring.seq_of(slot, head);
                 let inst = io.ring.at(seq);
-                let group = self.units.group(inst);
-                match self.units.take(inst, now) {
+                let queue = self.queue.queue(slot);
+                let group = self.units.group(inst, queue);
+                match self.units.take(inst, queue, now) {
                     Grant::Latency(latency) => {
                         bits &= bits - 1;
                         self.queue.clear_ready(slot, group);
@@ -192,13 +252,17 @@ impl Issue {
 
     #[inline]
     fn start(&mut self, io: &mut Io, executes: &mut Wheel, seq: Seq, now: Cycle, latency: u32) {
+        let slot = io.ring.slot(seq);
         let s = io.ring.at_mut(seq);
         if s.wait == Wait::Unit {
             s.wait = Wait::Execution;
         }
         let mut bits = s.state | State::ISSUED;
-        if !s.uop.flags.any(UopFlags::MEM) || s.uop.flags.any(UopFlags::TRAP) {
-            self.queue.free += 1;
+        let flags = s.uop.flags;
+        let leaves =
+            !flags.any(UopFlags::MEM) || flags.any(UopFlags::TRAP) || self.loads_leave && flags.any(UopFlags::LOAD);
+        if leaves && bits.intersects(State::IN_IQ) {
+            self.queue.free_entry(slot);
             bits &= !State::IN_IQ;
         }
         s.state = bits;
@@ -216,7 +280,7 @@ impl Issue {
         for seq in next.until(dispatched).rev() {
             ring.forget(seq, ring.head());
             let slot = ring.slot(seq);
-            self.queue.clear_ready(slot, self.units.group(ring.at(seq)));
+            self.queue.clear_ready(slot, self.units.group(ring.at(seq), self.queue.queue(slot)));
             self.leave(ring, seq);
         }
     }

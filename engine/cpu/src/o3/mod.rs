@@ -60,7 +60,7 @@ mod unit_rig;
 
 pub use crate::account::{Account, Reason};
 pub use config::{O3Config, RenameRecovery};
-pub use fu_pool::{default_fu_pool, FuDesc, OpDesc};
+pub use fu_pool::{default_fu_pool, FuDesc, IqInsertionPolicy, IqUnit, OpDesc};
 pub use inst::{InstRing, Wait};
 pub use quirks::Gem5Quirks;
 pub use seq::Seq;

@@ -3,6 +3,7 @@
 use breakeven_base::{Cycle, MemRef, OpClass, PhysAddr, Reg, Uop, UopFlags};
 
 use super::config::O3Config;
+use super::fu_pool::{FuDesc, IqUnit, OpDesc};
 use super::inst::{Flow, Note};
 use super::io::Io;
 use super::seq::Seq;
@@ -29,6 +30,12 @@ pub fn op(dst: u8, src: u8) -> Uop {
         flags: UopFlags::FIRST | UopFlags::LAST,
         ..Uop::default()
     }
+}
+
+/// An issue queue with a unit of one cycle that executes `classes`.
+pub fn queue(entries: u32, classes: &[OpClass]) -> IqUnit {
+    let op = |class: &OpClass| OpDesc { opClass: *class, opLat: 1, pipelined: true };
+    IqUnit { numEntries: entries, fuPool: vec![FuDesc { opList: classes.iter().map(op).collect(), count: 1 }] }
 }
 
 pub fn flagged(uop: Uop, flags: UopFlags) -> Uop {

@@ -25,7 +25,10 @@ struct Class {
 
 #[derive(Clone, Debug)]
 pub struct Units {
-    classes: [Class; OpClass::COUNT],
+    /// Of each issue queue, the classes as its units execute them.
+    classes: Box<[[Class; OpClass::COUNT]]>,
+    /// A bit a queue that can take the class: those with a unit for it, or all where none has.
+    queues: [u64; OpClass::COUNT],
     groups: usize,
     /// Branches that may start in a cycle (0: any number), and how many more in this one.
     branch_width: u32,
@@ -69,13 +72,16 @@ pub enum Grant {
 }
 
 impl Units {
-    pub fn new(pool: &[FuDesc], branch_width: u32) -> Self {
-        let mut classes = [Class { pipelined: true, ..Class::default() }; OpClass::COUNT];
+    /// `pools`: of each issue queue.
+    pub fn new(pools: &[&[FuDesc]], branch_width: u32) -> Self {
+        let mut classes = vec![[Class { pipelined: true, ..Class::default() }; OpClass::COUNT]; pools.len()];
         let mut unit = 0;
-        for desc in pool {
+        for (queue, desc) in
+            pools.iter().enumerate().flat_map(|(queue, pool)| pool.iter().map(move |desc| (queue, desc)))
+        {
             for _ in 0..desc.count.min(64 - unit) {
                 for op in &desc.opList {
-                    let c = &mut classes[op.opClass as usize];
+                    let c = &mut classes[queue][op.opClass as usize];
                     c.capable |= 1 << unit;
                     c.latency = c.latency.max(op.opLat);
                     c.pipelined &= op.pipelined;
@@ -85,7 +91,7 @@ impl Units {
             }
         }
         let mut groups: Vec<u64> = Vec::new();
-        for c in &mut classes {
+        for c in classes.iter_mut().flatten() {
             let known = groups.iter().position(|g| *g == c.capable);
             #[allow(clippy::cast_possible_truncation)] // at most as many as classes
             {
@@ -95,12 +101,22 @@ impl Units {
                 groups.push(c.capable);
             }
         }
-        for c in &mut classes {
+        for c in classes.iter_mut().flatten() {
             c.exclusive = groups.iter().all(|g| *g == c.capable || g & c.capable == 0);
         }
+        let every = !0 >> (64 - pools.len().clamp(1, 64));
+        let queues = std::array::from_fn(|class| {
+            let able = classes.iter().rev().fold(0, |bits, of| bits << 1 | u64::from(of[class].capable != 0));
+            if able == 0 {
+                every
+            } else {
+                able
+            }
+        });
         Units {
-            classes,
-            groups: groups.len() + usize::from(branch_width > 0),
+            queues,
+            groups: groups.len() + if branch_width > 0 { pools.len() } else { 0 },
+            classes: classes.into_boxed_slice(),
             branch_width,
             branches: branch_width,
             taken: 0,
@@ -113,12 +129,18 @@ impl Units {
     pub fn groups(&self) -> usize {
         self.groups
     }
+    /// A bit for each issue queue that can take a micro-op of `class`.
     #[inline]
-    pub(super) fn group(&self, inst: &DynInst) -> usize {
+    pub fn queues(&self, class: OpClass) -> u64 {
+        self.queues[class as usize]
+    }
+    /// The group of a micro-op in `queue`.
+    #[inline]
+    pub(super) fn group(&self, inst: &DynInst, queue: usize) -> usize {
         if inst.state.intersects(State::BRANCH) {
-            self.groups - 1
+            self.groups - 1 - queue
         } else {
-            usize::from(self.classes[inst.uop.class as usize].group)
+            usize::from(self.classes[queue][inst.uop.class as usize].group)
         }
     }
 
@@ -147,25 +169,25 @@ impl Units {
         }
     }
 
-    /// Takes a unit.
+    /// Takes a unit of `queue`.
     #[inline]
-    pub(super) fn take(&mut self, inst: &DynInst, now: Cycle) -> Grant {
+    pub(super) fn take(&mut self, inst: &DynInst, queue: usize, now: Cycle) -> Grant {
         let Uop { class, latency, .. } = inst.uop;
         if !inst.state.intersects(State::BRANCH) {
-            return self.take_class(class, latency, now);
+            return self.take_class(class, queue, latency, now);
         }
         if self.branches == 0 {
             return Grant::Busy;
         }
-        let grant = self.take_class(class, latency, now);
+        let grant = self.take_class(class, queue, latency, now);
         self.branches -= u32::from(grant != Grant::Busy);
         grant
     }
 
     /// A class that no unit executes needs none (gem5 `NoCapableFU`). `own`: the micro-op's latency, 0: the class's.
     #[inline]
-    fn take_class(&mut self, class: OpClass, own: u8, now: Cycle) -> Grant {
-        let c = &mut self.classes[class as usize];
+    fn take_class(&mut self, class: OpClass, queue: usize, own: u8, now: Cycle) -> Grant {
+        let c = &mut self.classes[queue][class as usize];
         if c.capable == 0 {
             return Grant::Latency(u32::from(own).max(1));
         }
@@ -189,8 +211,18 @@ impl Units {
 
     /// The state in relative form, between two cycles.
     pub fn archive(&mut self, a: &mut Archive) {
-        let Self { classes, groups: _, branch_width: _, branches: _, taken: _, at_work, until, next_release } = self;
-        for Class { capable, latency: _, pipelined: _, behind, group: _, exclusive } in classes {
+        let Self {
+            classes,
+            queues: _,
+            groups: _,
+            branch_width: _,
+            branches: _,
+            taken: _,
+            at_work,
+            until,
+            next_release,
+        } = self;
+        for Class { capable, latency: _, pipelined: _, behind, group: _, exclusive } in classes.iter_mut().flatten() {
             if *exclusive {
                 // Those at work first, by when they have finished.
                 canonicalize(*capable, at_work, until);
@@ -221,30 +253,30 @@ mod tests {
 
     #[test]
     fn a_divider_is_taken_until_it_has_finished() {
-        let mut u = Units::new(&default_fu_pool(), 0);
+        let mut u = Units::new(&[&default_fu_pool()], 0);
         u.begin(Cycle(10));
-        assert_eq!(u.take_class(OpClass::IntDiv, 0, Cycle(10)), Grant::Latency(20));
-        assert_eq!(u.take_class(OpClass::IntMult, 0, Cycle(10)), Grant::Latency(3));
-        assert_eq!(u.take_class(OpClass::IntMult, 0, Cycle(10)), Grant::Busy);
+        assert_eq!(u.take_class(OpClass::IntDiv, 0, 0, Cycle(10)), Grant::Latency(20));
+        assert_eq!(u.take_class(OpClass::IntMult, 0, 0, Cycle(10)), Grant::Latency(3));
+        assert_eq!(u.take_class(OpClass::IntMult, 0, 0, Cycle(10)), Grant::Busy);
         u.begin(Cycle(11));
-        assert_eq!(u.take_class(OpClass::IntMult, 0, Cycle(11)), Grant::Latency(3));
-        assert_eq!(u.take_class(OpClass::IntDiv, 0, Cycle(11)), Grant::Busy);
+        assert_eq!(u.take_class(OpClass::IntMult, 0, 0, Cycle(11)), Grant::Latency(3));
+        assert_eq!(u.take_class(OpClass::IntDiv, 0, 0, Cycle(11)), Grant::Busy);
         u.begin(Cycle(30));
-        assert_eq!(u.take_class(OpClass::IntDiv, 0, Cycle(30)), Grant::Latency(20));
-        assert_eq!(u.take_class(OpClass::IntDiv, 7, Cycle(30)), Grant::Latency(7));
-        assert_eq!(u.take_class(OpClass::No_OpClass, 0, Cycle(30)), Grant::Latency(1));
+        assert_eq!(u.take_class(OpClass::IntDiv, 0, 0, Cycle(30)), Grant::Latency(20));
+        assert_eq!(u.take_class(OpClass::IntDiv, 0, 7, Cycle(30)), Grant::Latency(7));
+        assert_eq!(u.take_class(OpClass::No_OpClass, 0, 0, Cycle(30)), Grant::Latency(1));
     }
 
     #[test]
     fn so_many_branches_start_in_a_cycle() {
-        let mut u = Units::new(&default_fu_pool(), 2);
+        let mut u = Units::new(&[&default_fu_pool()], 2);
         let add = DynInst { uop: Uop { class: OpClass::IntAlu, ..Uop::default() }, ..DynInst::default() };
         let branch = DynInst { state: State::BRANCH, ..add };
-        assert_ne!(u.group(&add), u.group(&branch));
+        assert_ne!(u.group(&add, 0), u.group(&branch, 0));
         u.begin(Cycle(10));
-        let grants = [&branch, &branch, &branch, &add].map(|uop| u.take(uop, Cycle(10)));
+        let grants = [&branch, &branch, &branch, &add].map(|uop| u.take(uop, 0, Cycle(10)));
         assert_eq!(grants, [Grant::Latency(1), Grant::Latency(1), Grant::Busy, Grant::Latency(1)]);
         u.begin(Cycle(11));
-        assert_eq!(u.take(&branch, Cycle(11)), Grant::Latency(1));
+        assert_eq!(u.take(&branch, 0, Cycle(11)), Grant::Latency(1));
     }
 }

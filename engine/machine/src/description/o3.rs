@@ -4,7 +4,7 @@ use super::cores::Costs;
 use breakeven_base::units::Clock;
 use breakeven_base::OpClass;
 use breakeven_cpu::o3::lsq::{LsqConfig, PartialForward};
-use breakeven_cpu::o3::{FuDesc, Gem5Quirks, O3Config, OpDesc, RenameRecovery};
+use breakeven_cpu::o3::{FuDesc, Gem5Quirks, IqInsertionPolicy, IqUnit, O3Config, OpDesc, RenameRecovery};
 use serde_json::json;
 
 use super::reader::Obj;
@@ -18,6 +18,11 @@ pub(super) fn o3(cpu: Obj, costs: Costs) -> O3Config {
     unmodelled(cpu);
     let n = |name| cpu.u32(name, ANY);
     let flag = |name| cpu.bool_or(name, false);
+    let usual = O3Config::default();
+    let queues: Vec<IqUnit> = cpu.refs("instQueues").into_iter().map(queue).collect();
+    // With queues of their own units these two are not looked at.
+    let (entries, units) =
+        if queues.is_empty() { (n("numIQEntries"), pool(cpu)) } else { (usual.numIQEntries, usual.fuPool) };
     O3Config {
         path: cpu.path().to_owned(),
         clock: Clock::new(cpu.clock_period()),
@@ -46,10 +51,10 @@ pub(super) fn o3(cpu: Obj, costs: Costs) -> O3Config {
         fetchBufferSize: n("fetchBufferSize"),
         fetchQueueSize: n("fetchQueueSize"),
         numROBEntries: n("numROBEntries"),
-        numIQEntries: n("numIQEntries"),
+        numIQEntries: entries,
         numPhysIntRegs: n("numPhysIntRegs"),
         numPhysFloatRegs: n("numPhysFloatRegs"),
-        numPhysCCRegs: if super::is_x86(cpu) { n("numPhysCCRegs") } else { O3Config::default().numPhysCCRegs },
+        numPhysCCRegs: if super::is_x86(cpu) { n("numPhysCCRegs") } else { usual.numPhysCCRegs },
         LQEntries: n("LQEntries"),
         SQEntries: n("SQEntries"),
         cacheLoadPorts: n("cacheLoadPorts"),
@@ -59,7 +64,11 @@ pub(super) fn o3(cpu: Obj, costs: Costs) -> O3Config {
         SSITSize: n("SSITSize"),
         store_set_clear_period: cpu.int("store_set_clear_period", 0..=u64::MAX),
         needsTSO: cpu.bool("needsTSO") | super::total_store_ordering(cpu),
-        fuPool: cpu.a_ref("fuPool").map(|pool| pool.refs("FUList")).unwrap_or_default().into_iter().map(unit).collect(),
+        fuPool: units,
+        instQueues: queues,
+        iqInsertionPolicy: [IqInsertionPolicy::FirstMatch, IqInsertionPolicy::LeastLoaded]
+            [cpu.choice_or("iqInsertionPolicy", 0, &["FirstMatch", "LeastLoaded"])],
+        loadsLeaveAtIssue: flag("loadsLeaveAtIssue"),
         misaligned: costs.0,
         vector_misaligned: costs.1,
         lsq: lsq(cpu),
@@ -139,6 +148,15 @@ fn quirks(cpu: Obj) -> Gem5Quirks {
         gem5TrapsDrain: cpu.bool_or("gem5TrapsDrain", usual.gem5TrapsDrain),
         gem5RobEmptyDrains: cpu.bool_or("gem5RobEmptyDrains", usual.gem5RobEmptyDrains),
     }
+}
+
+fn queue(of: Obj) -> IqUnit {
+    IqUnit { numEntries: of.u32("numEntries", ANY), fuPool: pool(of) }
+}
+
+/// The units of a core, or of one of its issue queues.
+fn pool(of: Obj) -> Vec<FuDesc> {
+    of.a_ref("fuPool").map(|pool| pool.refs("FUList")).unwrap_or_default().into_iter().map(unit).collect()
 }
 
 fn unit(fu: Obj) -> FuDesc {

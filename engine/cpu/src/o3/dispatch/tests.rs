@@ -1,8 +1,9 @@
 //! Dispatch by itself, with the default delays: rename hears of it a cycle later.
 
-use super::super::unit_rig::{flagged, op, UnitRig};
+use super::super::unit_rig::{flagged, op, queue, UnitRig};
 use super::super::wires::{Dispatched, InFront};
 use super::*;
+use breakeven_base::{OpClass, Uop};
 
 struct Rig {
     unit: UnitRig,
@@ -55,6 +56,23 @@ fn a_full_issue_queue_blocks_until_an_entry_is_free() {
     rig.issue.tick(&mut rig.unit.io, &mut executes, rig.unit.now);
     rig.tick(&ToIew::default());
     assert_eq!(rig.dispatch.next(), Seq(4));
+}
+
+#[test]
+fn what_finds_its_queue_full_holds_what_is_behind_it() {
+    let all = [OpClass::MemRead, OpClass::MemWrite, OpClass::FloatAdd];
+    let cfg = O3Config { instQueues: vec![queue(1, &[OpClass::IntAlu]), queue(4, &all)], ..O3Config::default() };
+    let mut rig = Rig::new(&cfg);
+    let float = Uop { class: OpClass::FloatAdd, ..op(1, 0) };
+    rig.unit.fetch_all([op(1, 0), float, op(1, 0), float]);
+    rig.tick(&renamed(4));
+    assert_eq!((rig.issue.free(), rig.dispatch.next(), rig.dispatch.stats.iq_full), (3, Seq(3), 1));
+    assert_eq!(rig.unit.sent(1).rename.stall, Stall::Block);
+    rig.unit.now += 1;
+    let mut executes = super::super::wheel::Wheel::new();
+    rig.issue.tick(&mut rig.unit.io, &mut executes, rig.unit.now);
+    rig.tick(&ToIew::default());
+    assert_eq!((rig.issue.free(), rig.dispatch.next()), (3, Seq(5)));
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_dependent_may_issue_in_the_cycle_in_which_its_operand_is_written_back() {
     (s.waiting, s.pending) = ([Operand::NONE; 2], 0);
     s.sources = [Producer::new(first, 0), Producer::NONE, Producer::NONE];
     rig.issue.link_operands(&mut rig.unit.io.ring, second);
-    rig.issue.insert(&mut rig.unit.io.ring, second, State::empty(), 0);
+    rig.issue.insert(&mut rig.unit.io.ring, second, crate::o3::issue::Entry::Free(0), State::empty(), 0);
     rig.tick();
     assert!(!rig.issue.has_ready());
     rig.tick();

@@ -1,6 +1,7 @@
 //! Issue by itself: which micro-ops start in which cycle.
 
-use super::super::unit_rig::{op, UnitRig};
+use super::super::fu_pool::IqInsertionPolicy;
+use super::super::unit_rig::{flagged, op, queue, UnitRig};
 use super::*;
 use crate::o3::seq::Operand;
 use breakeven_base::{Cycle, OpClass, Uop};
@@ -22,7 +23,8 @@ fn insert(rig: &mut UnitRig, issue: &mut Issue, uop: Uop, from: Option<Seq>) -> 
     (s.waiting, s.pending) = ([Operand::NONE; 2], 0);
     s.sources = [from.map_or(Producer::NONE, |from| Producer::new(from, 0)), Producer::NONE, Producer::NONE];
     issue.link_operands(&mut rig.io.ring, seq);
-    issue.insert(&mut rig.io.ring, seq, State::empty(), 0);
+    let entry = issue.room_for(&rig.io.ring, seq).expect("room");
+    issue.insert(&mut rig.io.ring, seq, entry, State::empty(), 0);
     seq
 }
 
@@ -113,7 +115,7 @@ fn what_must_be_the_oldest_waits_for_its_release() {
     let (mut rig, mut issue, mut executes) = unit(&O3Config::default());
     let seq = rig.fetch(op(1, 0));
     rig.io.ring.at_mut(seq).pending = 0;
-    issue.insert(&mut rig.io.ring, seq, State::NON_SPEC, 1);
+    issue.insert(&mut rig.io.ring, seq, Entry::Free(0), State::NON_SPEC, 1);
     assert!(!issue.has_ready());
     issue.release(&mut rig.io, seq);
     assert!(!issue.has_ready(), "commit has not released it");
@@ -121,4 +123,94 @@ fn what_must_be_the_oldest_waits_for_its_release() {
     issue.release(&mut rig.io, seq);
     tick(&mut rig, &mut issue, &mut executes);
     assert_eq!(executing(&mut executes, Cycle(11)), [seq]);
+}
+
+/// Additions in two queues of an entry and two, with an adder each; loads in the second.
+fn by_kind() -> O3Config {
+    let both = [OpClass::IntAlu, OpClass::MemRead, OpClass::MemWrite];
+    O3Config { instQueues: vec![queue(1, &[OpClass::IntAlu]), queue(2, &both)], ..O3Config::default() }
+}
+
+fn load() -> Uop {
+    flagged(class(OpClass::MemRead), UopFlags::LOAD)
+}
+
+/// What would be dispatched next, `uop` or it and those fused with it, finds this entry.
+fn room(rig: &mut UnitRig, issue: &Issue, uop: Uop) -> Option<Entry> {
+    let seq = rig.fetch(uop);
+    issue.room_for(&rig.io.ring, seq)
+}
+
+#[test]
+fn the_first_queue_that_can_execute_it_and_has_room_takes_a_micro_op() {
+    let (mut rig, mut issue, _) = unit(&by_kind());
+    assert_eq!(room(&mut rig, &issue, load()), Some(Entry::Free(1)));
+    assert_eq!(room(&mut rig, &issue, class(OpClass::FloatDiv)), Some(Entry::Free(0)), "no queue has a unit for it");
+    insert(&mut rig, &mut issue, op(1, 0), None);
+    assert_eq!(room(&mut rig, &issue, op(1, 0)), Some(Entry::Free(1)));
+    insert(&mut rig, &mut issue, op(1, 0), None);
+    insert(&mut rig, &mut issue, op(1, 0), None);
+    assert_eq!((room(&mut rig, &issue, load()), issue.free()), (None, 0));
+}
+
+#[test]
+fn the_queue_with_the_fewest_entries_taken_takes_a_micro_op() {
+    let mut cfg = O3Config { iqInsertionPolicy: IqInsertionPolicy::LeastLoaded, ..by_kind() };
+    cfg.instQueues[0].numEntries = 2;
+    let (mut rig, mut issue, _) = unit(&cfg);
+    let chosen: Vec<_> = (0..4)
+        .map(|_| {
+            let seq = insert(&mut rig, &mut issue, op(1, 0), None);
+            issue.queue.queue(rig.io.ring.slot(seq))
+        })
+        .collect();
+    assert_eq!(chosen, [0, 1, 0, 1]);
+}
+
+#[test]
+fn a_queue_issues_to_its_own_units() {
+    let cfg = O3Config { instQueues: vec![queue(2, &[OpClass::IntAlu]), by_kind().instQueues.remove(1)], ..by_kind() };
+    let (mut rig, mut issue, mut executes) = unit(&cfg);
+    for _ in 0..3 {
+        insert(&mut rig, &mut issue, op(1, 0), None);
+    }
+    tick(&mut rig, &mut issue, &mut executes);
+    assert_eq!(executing(&mut executes, Cycle(11)), [Seq(1), Seq(3)], "the second waits for the first queue's unit");
+    assert_eq!((issue.queue.choose(1), issue.free()), (Some(0), 3));
+}
+
+#[test]
+fn fused_micro_ops_share_an_entry_of_a_queue_that_can_execute_both() {
+    let (mut rig, mut issue, mut executes) = unit(&O3Config { microFusion: true, ..by_kind() });
+    let fused = |rig: &mut UnitRig, uop| {
+        let seq = rig.fetch(uop);
+        rig.io.ring.set_note(seq, Note::FUSED_NO_SLOT);
+        seq
+    };
+    let first = rig.fetch(op(1, 0));
+    let load = fused(&mut rig, load());
+    for (seq, entry) in [(first, Entry::Free(1)), (load, Entry::OfPrevious(1))] {
+        assert_eq!(issue.room_for(&rig.io.ring, seq), Some(entry), "the first queue has no unit for the load");
+        issue.insert(&mut rig.io.ring, seq, entry, State::empty(), 0);
+    }
+    assert_eq!(issue.free(), 2);
+    tick(&mut rig, &mut issue, &mut executes);
+    assert_eq!(issue.free(), 2, "a load keeps the entry until it writes back");
+    issue.leave(&mut rig.io.ring, load);
+    assert_eq!(issue.free(), 3);
+    let late = fused(&mut rig, op(1, 0));
+    assert_eq!(issue.room_for(&rig.io.ring, late), Some(Entry::Free(0)), "the one before it has left");
+}
+
+#[test]
+fn a_load_may_give_its_entry_back_when_it_issues() {
+    for (at_issue, free) in [(false, 63), (true, 64)] {
+        let cfg = O3Config { loadsLeaveAtIssue: at_issue, ..O3Config::default() };
+        let (mut rig, mut issue, mut executes) = unit(&cfg);
+        let seq = insert(&mut rig, &mut issue, load(), None);
+        tick(&mut rig, &mut issue, &mut executes);
+        assert_eq!(issue.free(), free);
+        issue.leave(&mut rig.io.ring, seq);
+        assert_eq!(issue.free(), 64);
+    }
 }

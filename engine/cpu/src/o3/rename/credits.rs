@@ -21,7 +21,7 @@ impl Credits {
     pub fn new(cfg: &O3Config) -> Self {
         Credits {
             rob: i64::from(cfg.numROBEntries),
-            queues: [cfg.numIQEntries, cfg.LQEntries, cfg.SQEntries].map(i64::from),
+            queues: [cfg.queues().iter().map(|q| q.0).sum(), cfg.LQEntries, cfg.SQEntries].map(i64::from),
             rob_empty: true,
             in_progress: 0,
             in_progress_rob: 0,

@@ -32,6 +32,17 @@ fn odd_machines() -> Vec<O3Config> {
         O3Config { decoupledFrontEnd: true, numFTQEntries: 2, callReturnDelay: 3, fetchBufferSize: 16, ..base() },
         O3Config { decoupledFrontEnd: true, serializingStopsFetch: true, branchIssueWidth: 1, ..base() },
         O3Config { macroFusion: true, branchIssueWidth: 1, numROBEntries: 12, fetchQueueSize: 3, ..base() },
+        O3Config { instQueues: by_kind(3), numROBEntries: 24, ..base() },
+        O3Config { instQueues: by_kind(1), branchIssueWidth: 1, microFusion: true, ..base() },
+        O3Config {
+            instQueues: by_kind(4),
+            iqInsertionPolicy: IqInsertionPolicy::LeastLoaded,
+            loadsLeaveAtIssue: true,
+            microFusion: true,
+            macroFusion: true,
+            moveElimination: true,
+            ..base()
+        },
         O3Config { quirks: Gem5Quirks::ALL, cacheLoadPorts: 1, ..base() },
         O3Config {
             quirks: Gem5Quirks::ALL,
@@ -48,6 +59,16 @@ fn odd_machines() -> Vec<O3Config> {
             ..base()
         },
     ]
+}
+
+/// Issue queues of `entries`: two with an adder, of which one has the memory's unit, and one with the rest.
+fn by_kind(entries: u32) -> Vec<IqUnit> {
+    let usual = fu_pool::default_fu_pool();
+    let pool =
+        |which: &[usize]| which.iter().map(|unit| FuDesc { count: 1, ..usual[*unit].clone() }).collect::<Vec<_>>();
+    [pool(&[0]), pool(&[0, 6]), pool(&[1, 2, 3, 4, 5, 7])]
+        .map(|pool| IqUnit { numEntries: entries, fuPool: pool })
+        .into()
 }
 
 proptest! {
