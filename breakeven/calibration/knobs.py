@@ -147,7 +147,7 @@ def _unit_count(base: Base, name: str, operation: str, ports: str, probes: tuple
 
     if path or ports:
         value = base.value(ports) if ports else others + count
-        fewest = max(others + 1, 1) if path else 1
+        fewest = max(others, 1) if path else 1
         yield Knob(name, settings_of, tuple(range(fewest, 5 if ports else 9)), probes, value)
 
 

@@ -1,17 +1,21 @@
 """AMD Zen 3 (EPYC 7J13 at the clock of its measurements): six-wide, a victim third level, REP MOVS minds page offsets.
 
 Ports are functional units: four compute, three generate addresses (three loads or two stores a cycle; of vectors two
-and one), four vector pipes. The schedulers are one queue of their joint size. REP MOVS is fast unless the destination
-lies 1 to 15 bytes behind the source modulo 4 KiB: then it goes by element. Not modelled: loads that take their store's
-data at renaming (memfile), stores that cross 32 bytes, that stores of different lines take turns, the op cache
-(fetch brings 64 bytes a cycle at any time), three-component lea.
+and one), four vector pipes. Each scheduler has its own: an ALU and mostly an address unit, or two vector pipes. An
+operation takes one entry with its load or store; vector stores wait for their data on the vector side. REP MOVS is fast
+unless the destination lies 1 to 15 bytes behind the source modulo 4 KiB: then it goes by element. Not modelled: loads
+that take their store's data at renaming (memfile), stores that cross 32 bytes, that stores of different lines take
+turns, the op cache (fetch brings 64 bytes a cycle at any time), three-component lea, that only two of the schedulers
+take branches.
 """
+
+from itertools import chain
 
 from m5.objects import X86O3CPU
 
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
 from machines.families import x86, zen
-from machines.families.outoforder import dividers, pool, unit
+from machines.families.outoforder import dividers, pool, queues, unit
 from machines.provenance import assumed, calibrated, rows_of, sourced
 
 NAME = "zen3"
@@ -25,20 +29,34 @@ CLOCK = row(clock_mhz="3241MHz")
 LOAD_TO_USE = {"L1": 4, "L2": 13, "L3": 44}  # cycles; what `breakeven machines show zen3` measures
 
 ONE = row(port_map=1)
-OF_THREE = calibrated(1, "zen3/port_map", "one of three")
-ANY_KIND = sourced({"MemRead": 1, "FloatMemRead": 4, "MemWrite": 1, "FloatMemWrite": 1}, "zen3/port_map")
+BOTH = calibrated({"MemRead": 1, "FloatMemRead": 4, "MemWrite": 1}, "zen3/lat_load_l1", "4 and 7")
 LOGIC = sourced({"SimdAlu": 1, "SimdCmp": 1, "SimdAdd": 1, "SimdAddAcc": 1, "SimdMisc": 1}, "zen3/lat_simd_add")
 PRODUCTS = {"SimdMult": 3, "SimdMultAcc": 4, "SimdReduceAdd": 3, "SimdReduceAlu": 3}
 FLOAT_PRODUCTS = {"single float products": 3, "fused float products": 4, "float rest": 1}
 DIVIDER = dividers(**assumed({"divide": 13, "root": 20}, "as its relatives"))
-#: multiplications and sums of differences; shifts, shuffles and conversions, and the divider
+#: multiplications and sums of differences; shifts, shuffles and conversions, beside the divider
+MULTIPLIER = {**LOGIC, **PRODUCTS, **FLOAT_PRODUCTS}
+SHIFTER = {**LOGIC, "SimdShift": 1, "shuffles": 1, "float adds": 3, "conversions": 3}
 VECTOR_PIPES = (
-    unit("Vector0And3", assumed(2, "as the guide has them"), {**LOGIC, **PRODUCTS, **FLOAT_PRODUCTS}),
-    unit(
-        "Vector1And2",
-        assumed(2, "as the guide has them"),
-        {**LOGIC, "SimdShift": 1, "shuffles": 1, "float adds": 3, "conversions": 3},
-        DIVIDER,
+    unit("Vector0And3", assumed(2, "as the guide has them"), MULTIPLIER),
+    unit("Vector1And2", assumed(2, "as the guide has them"), SHIFTER, DIVIDER),
+)
+#: the units of each scheduler
+INTEGER = (
+    (
+        unit("Alu0", ONE, {"IntAlu": 1}, dividers(integer=assumed(17, "one bit pair a cycle"))),
+        unit("Address0", ONE, {"MemRead": 1}),
+    ),
+    (unit("Alu1", ONE, {"IntAlu": 1, "IntMult": row(lat_imul=3)}), unit("Address1", ONE, BOTH)),
+    (unit("Alu2", ONE, {"IntAlu": 1}), unit("Address2", ONE, BOTH)),
+    (unit("Alu3", ONE, {"IntAlu": 1}),),
+)
+VECTOR = (
+    (unit("Vector0", ONE, MULTIPLIER), unit("Vector2", ONE, SHIFTER, DIVIDER)),
+    (
+        unit("Vector3", ONE, MULTIPLIER),
+        unit("Vector1", ONE, SHIFTER, DIVIDER),
+        unit("VectorStore", ONE, {"FloatMemWrite": 1}),
     ),
 )
 
@@ -52,7 +70,7 @@ class Zen3CPU(X86O3CPU):
     issueWidth = wbWidth = calibrated(11, "zen3/port_map", "eleven pipes")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=256)
     squashWidth = assumed(64, "recovery does not walk")
-    numIQEntries = calibrated(160, "zen3/scheduler_size", "all together")
+    numIQEntries = calibrated(160, "zen3/scheduler_size", "all together: of a gem5 without instQueues")
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=192, vec_prf=160)
     numPhysCCRegs = calibrated(127, "zen3/flags_prf", "with five that always stay")
     LQEntries = calibrated(116, "zen3/load_queue", "waiting and executing ones")
@@ -63,19 +81,7 @@ class Zen3CPU(X86O3CPU):
         ways=assumed(13, "512 sets"),
         returns=row(btb=32),
     )
-    fuPool = pool(
-        unit("Alus2And3", calibrated(2, "zen3/port_map", "the other two of four"), {"IntAlu": 1}),
-        unit("Alu1", ONE, {"IntAlu": 1, "IntMult": row(lat_imul=3)}),
-        unit("Alu0", ONE, {"IntAlu": 1}, dividers(integer=assumed(17, "one bit pair a cycle"))),
-        unit("AddressesLoad", OF_THREE, {"MemRead": 1}),
-        unit(
-            "AddressesBoth",
-            OF_THREE,
-            calibrated({"MemRead": 1, "FloatMemRead": 4, "MemWrite": 1}, "zen3/lat_load_l1", "4 and 7"),
-        ),
-        unit("AddressesVectorStore", OF_THREE, ANY_KIND),
-        *VECTOR_PIPES,
-    )
+    fuPool = pool(*chain(*INTEGER, *VECTOR))
 
 
 class L1Cache(x86.SiliconCache):
@@ -106,11 +112,21 @@ class L3Cache(x86.SiliconCache):
 BANDWIDTH = assumed("40GiB/s", "two channels of DDR4-3200 are more than one core asks for")
 
 
+def schedulers(cpu):
+    """An operation goes to the one with the fewest entries taken."""
+    integer = sourced(24, "zen3/scheduler_size")
+    vector = calibrated(64, "zen3/scheduler_size", "32 and half of the queue before the two")
+    cpu.instQueues = queues((integer, INTEGER), (vector, VECTOR))
+    cpu.iqInsertionPolicy = assumed("LeastLoaded", "no source; a rule that keeps them even")
+    cpu.loadsLeaveAtIssue = assumed(True, "the load queue keeps what is executing")
+
+
 def ours(board):
     """Address translation, and what a real gem5 cannot express."""
     movs, stos = row(rep_movs_bytes_per_cycle=29.5), row(rep_stos_bytes_per_cycle=29.2)
     zen.zen_core(board, movs, stos)
     cpu = board.cpu
+    schedulers(cpu)
     x86.fences(cpu, calibrated(18, "zen3/mfence", "13 cycles are hidden"))
     cpu.serializingStopsFetch = sourced(True, "zen3/serializing_fetch")
     cpu.mmu.dtb.size = row(dtlb_entries=64)

@@ -50,6 +50,7 @@ class L3Cache(zen3.L3Cache):
 def ours(board):
     """Address translation, and what a real gem5 cannot express."""
     cpu = board.cpu
+    zen3.schedulers(cpu)
     zen.zen_core(
         board,
         movs=row(rep_movs_bytes_per_cycle=28.9),

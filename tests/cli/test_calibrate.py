@@ -29,8 +29,8 @@ built = pytest.mark.skipif(not _engine_is_built() or not has_gcc, reason="the en
 CHANGED = {
     "cpu.serializingStopsFetch": False,
     "cpu.callReturnDelay": 3,
-    "cpu.fuPool.FUList[0].count": 1,
-    "cpu.fuPool.FUList[1].opList[1].opLat": 4,
+    "cpu.instQueues[2].fuPool.FUList[0].count": 0,
+    "cpu.instQueues[1].fuPool.FUList[0].opList[1].opLat": 4,
     "cpu.forwardLatency": 8,
     "cpu.misaligned.line_cross_load": 9,
     "cpu.fenceLatency": 27,
@@ -69,7 +69,11 @@ def test_changed_parameters_come_back() -> None:
 
 def a_fit() -> Fit:
     product = Knob(
-        "multiplication", lambda value: {"cpu.fuPool.FUList[1].opList[1].opLat": value}, (1, 9), ("dependent",), 3
+        "multiplication",
+        lambda value: {"cpu.instQueues[1].fuPool.FUList[0].opList[1].opLat": value},
+        (1, 9),
+        ("dependent",),
+        3,
     )
     size = Knob("size of level 2", lambda settings: settings, (), (), "512KiB in 8 ways")
     posted = Knob("posted", lambda value: {"cpu.write_combining.posted": value}, (), (), False)
@@ -88,7 +92,7 @@ def test_a_machine_file_is_a_machine_and_says_where_values_come_from(breakeven, 
     assert "dependent: 4.02 cycles, spread 0.00" in text and "# taken jump: 1.00, 0.20" in text
     assert "2026-01-02, AuthenticAMD family 25 model 1" in text and "# multiplication (zen3: 3)" in text
     root = load_machine(str(path))
-    multiply = root.system.cpu.fuPool.FUList[1].opList[1]
+    multiply = root.system.cpu.instQueues[1].fuPool.FUList[0].opList[1]
     assert multiply.opLat == 4 and root.system.l2.size == 1 << 20 and root.system.cpu.write_combining.posted
     provenance = multiply.provenance("opLat")
     assert provenance.mark == "measured" and "family 25" in provenance.note
@@ -110,7 +114,7 @@ def test_the_command_fits_to_kept_numbers(breakeven, tmp_path: Path) -> None:
     done = breakeven("calibrate", "--base", "zen3", "-o", "mine.py", "--measurements", "kept.json")
     assert done.returncode == 0, done.stderr
     assert "latency of a multiplication" in done.stdout and "-m mine.py" in done.stdout
-    assert load_machine(str(tmp_path / "mine.py")).system.cpu.fuPool.FUList[1].opList[1].opLat == 5
+    assert load_machine(str(tmp_path / "mine.py")).system.cpu.instQueues[1].fuPool.FUList[0].opList[1].opLat == 5
     found = json.loads(breakeven("calibrate", "--base", "zen3", "--measurements", "kept.json", "--json").stdout)
     assert [each["value"] for each in found["fitted"]] == [5] and found["probes"][0]["modelled"]
 

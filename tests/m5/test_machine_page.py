@@ -47,6 +47,14 @@ def test_marks_tell_sources_and_differences() -> None:
     assert "u74/rob_size" not in rows
 
 
+def test_issue_queues_stand_with_their_units() -> None:
+    text, _ = page("zen3", "cpu.instQueues[1].numEntries=20")
+    assert "# cpu.instQueues[0].fuPool (functional units, cycles)\nnumEntries 24 *u\nFUList.Alu0: count 1 u" in text
+    assert "# cpu.instQueues[1].fuPool (functional units, cycles)\nnumEntries 20 *s\nFUList.Alu1" in text
+    assert "numIQEntries" not in text and "# cpu.fuPool" not in text  # of a gem5 without such queues
+    assert "iqInsertionPolicy LeastLoaded *a" in text
+
+
 def test_gem5s_own_machine_has_no_differences() -> None:
     text, sources = page("minor")
     assert "*" not in text

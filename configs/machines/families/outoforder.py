@@ -8,6 +8,7 @@ fuPool = pool(
 
 from types import new_class
 
+from m5 import objects
 from m5.objects import FUDesc, FUPool, IprPort, OpDesc, PredALU
 
 from machines.families.board import SiliconCache
@@ -38,6 +39,10 @@ GROUPS = {
 }
 #: of a unit's latency that no row of uarch.csv gives
 NO_ROW = "no source: a usual latency of such operations on such cores"
+
+
+#: units that no table names
+OTHERS = (PredALU, IprPort)
 
 
 class InstructionCache(SiliconCache):
@@ -79,4 +84,14 @@ def unit(name, count, *operations, base=FUDesc):
 
 def pool(*units):
     """All units of a core; of two that could take an operation, the first that is free."""
-    return FUPool(FUList=[*(made() for made in units), PredALU(), IprPort()])
+    return FUPool(FUList=[made() for made in (*units, *OTHERS)])
+
+
+def queues(*kinds):
+    """Issue queues with units of their own. `kinds`: of each, the entries of a queue, and the units of each queue. The
+    last one takes `OTHERS` too."""
+    made = [(entries, units) for entries, each in kinds for units in each]
+    made[-1] = (made[-1][0], (*made[-1][1], *OTHERS))
+    return [
+        objects.IQUnit(numEntries=entries, fuPool=FUPool(FUList=[unit() for unit in units])) for entries, units in made
+    ]

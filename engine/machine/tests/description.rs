@@ -314,6 +314,8 @@ fn every_bad_value_of_the_out_of_order_core_is_named() {
         (core, "renameRecovery", json!("checkpoints"), "did you mean checkpoint?"),
         (core, "needsTSO", json!(1), "system.cpu.needsTSO:"),
         (core, "fuPool", Value::Null, "system.cpu.fuPool:"),
+        (core, "iqInsertionPolicy", json!("LeastLoad"), "did you mean LeastLoaded?"),
+        (core, "instQueues", json!({"ref": "system.cpu"}), "system.cpu.numEntries"),
         (core, "partialForwardPolicy", json!("never"), "system.cpu.partialForwardPolicy:"),
         (core, "numPhysIntRegs", json!(8), "system.cpu.numPhysIntRegs:"),
         ("system.cpu.fuPool.FUList0", "count", json!(0), "IntAlu"),
