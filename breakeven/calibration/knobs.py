@@ -50,9 +50,13 @@ class Base:
             return bool(value)
         return int(value) if isinstance(value, int) else float(value) if isinstance(value, float) else value
 
+    def queues(self) -> list[Any]:
+        """Issue queues that have units of their own."""
+        return _as_list(self.cpu.instQueues)
+
     def units(self) -> list[tuple[str, list[str], int]]:
         """Path, classes of operations and count of each functional unit."""
-        owners = {f"cpu.instQueues[{i}]": queue for i, queue in enumerate(_as_list(self.cpu.instQueues))}
+        owners = {f"cpu.instQueues[{i}]": queue for i, queue in enumerate(self.queues())}
         return [
             (f"{path}.fuPool.FUList[{i}]", [str(each.opClass) for each in _as_list(unit.opList)], int(unit.count))
             for path, owner in (owners or {"cpu": self.cpu}).items()
@@ -130,7 +134,10 @@ def _units(base: Base) -> Iterator[Knob]:
 
 
 def _unit_count(base: Base, name: str, operation: str, ports: str, probes: tuple[str, ...]) -> Iterator[Knob]:
-    """How many units do `operation`: varies the count of a unit that does nothing else, and the cache's `ports`."""
+    """How many units do `operation`: varies the count of a unit that does nothing else, and the cache's `ports`.
+
+    Where issue queues have units of their own, the counts stay the base's: one more unit in one queue would only make
+    up for queues that are filled unevenly."""
     family = {"MemRead": {"MemRead", "FloatMemRead"}, "MemWrite": {"MemWrite", "FloatMemWrite"}}.get(
         operation, {operation}
     )
@@ -138,7 +145,7 @@ def _unit_count(base: Base, name: str, operation: str, ports: str, probes: tuple
     if not units:
         return
     dedicated = [(path, count) for path, classes, count in units if classes <= family]
-    path, count = dedicated[0] if dedicated else ("", 0)
+    path, count = dedicated[0] if dedicated and not base.queues() else ("", 0)
     others = sum(count for _, _, count in units) - count
 
     def settings_of(value: int) -> Settings:
@@ -147,7 +154,7 @@ def _unit_count(base: Base, name: str, operation: str, ports: str, probes: tuple
 
     if path or ports:
         value = base.value(ports) if ports else others + count
-        fewest = max(others, 1) if path else 1
+        fewest = max(others + 1, 1) if path else 1
         yield Knob(name, settings_of, tuple(range(fewest, 5 if ports else 9)), probes, value)
 
 
