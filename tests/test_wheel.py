@@ -144,8 +144,11 @@ def test_the_wheel_does_everything_without_a_compiler(tmp_path: Path) -> None:
     done = run("tune", "-m", "u74", "--candidates", ",".join(BOTH), "-n", "8,16,64", "--src", "0", "-o", "t.h")
     assert done.returncode == 0 and "dispatch not included" in done.stdout, done.stdout + done.stderr
     assert "always_inline)) void tuned_copy(" in (home / "t.h").read_text()
+    # A calibration takes minutes.
+    done = run("calibrate", "--base", "nothing")
+    assert done.returncode == 1 and "no preset 'nothing'" in done.stderr, done.stderr
     verbs = {
         line.split()[0] for line in run("--help").stdout.partition("Commands:\n")[2].splitlines() if line[2:3] > " "
     }
-    assert verbs == {command[0] for command in COMMANDS} | {"exec", "add", "tune", "explore", "gem5-diff"}
+    assert verbs == {command[0] for command in COMMANDS} | {"exec", "add", "tune", "explore", "gem5-diff", "calibrate"}
     assert "anand2002" in run("reproduce", "nobody").stderr
