@@ -50,17 +50,16 @@ class Base:
             return bool(value)
         return int(value) if isinstance(value, int) else float(value) if isinstance(value, float) else value
 
-    def queues(self) -> list[Any]:
-        """Issue queues that have units of their own."""
-        return _as_list(self.cpu.instQueues)
+    def queues(self) -> list[str]:
+        """Paths of the issue queues that have units of their own."""
+        return [f"cpu.instQueues[{i}]" for i, _ in enumerate(self.value("cpu.instQueues") or [])]
 
     def units(self) -> list[tuple[str, list[str], int]]:
-        """Path, classes of operations and count of each functional unit."""
-        owners = {f"cpu.instQueues[{i}]": queue for i, queue in enumerate(self.queues())}
+        """Path, classes of operations and count of each functional unit; none of a core without `fuPool`."""
         return [
             (f"{path}.fuPool.FUList[{i}]", [str(each.opClass) for each in _as_list(unit.opList)], int(unit.count))
-            for path, owner in (owners or {"cpu": self.cpu}).items()
-            for i, unit in enumerate(_as_list(owner.fuPool.FUList))
+            for path in self.queues() or ["cpu"]
+            for i, unit in enumerate(_as_list(self.value(f"{path}.fuPool.FUList") or []))
         ]
 
 

@@ -57,6 +57,25 @@ def test_units_in_issue_queues_of_their_own_keep_their_counts() -> None:
     assert counted("zen3") == {"loads per cycle"}, "by the cache's ports alone"
 
 
+@pytest.mark.parametrize("base", ["bonnell", "x86_minor", "x86_o3"])
+def test_a_core_of_any_kind_can_be_the_base(base: str) -> None:
+    assert "more latency of a load across a line" in {each.name for each in knobs(load_machine(base))}
+
+
+@built
+@pytest.mark.slow
+def test_a_changed_count_of_units_comes_back() -> None:
+    deciding = [each for each in probes((), 0) if each.name == "independent addition"]
+    model = Model("zen5", deciding)
+    (count,) = [each for each in knobs(model.root) if each.name == "additions per cycle"]
+    changed = count.settings_of(count.base - 1)
+    names = [each.name for each in deciding]
+    cycles = model.measure(names, as_options(changed))
+    assert cycles != model.measure(names)
+    fit = Search(model, measurements_of(cycles)).run()
+    assert {path: fit.settings.get(path) for path in changed} == changed
+
+
 @built
 @pytest.mark.slow
 def test_changed_parameters_come_back() -> None:
