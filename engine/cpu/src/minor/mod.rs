@@ -96,6 +96,8 @@ impl Minor {
         self.pipe.time.cycle += idle;
         self.pipe.watchdog.last_commit += idle;
         self.pipe.time.running = true;
+        // Resolved branches that were on their way to fetch come out one a cycle.
+        self.pipe.activity.mark(self.pipe.time.cycle);
     }
 
     /// Switches memoized execution: the same cycles.

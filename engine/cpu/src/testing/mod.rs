@@ -208,7 +208,8 @@ pub struct MockFe {
     /// Executions of each instruction on the right path.
     turns: Vec<u64>,
     forks: Vec<u64>,
-    paused: bool,
+    /// The pause has been.
+    pub paused: bool,
     /// Instructions' steps.
     pub executed: u64,
     /// Of the instruction under way.

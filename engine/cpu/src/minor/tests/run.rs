@@ -36,6 +36,31 @@ fn a_pause_leaves_the_pipeline_empty_and_execution_goes_on() {
     assert_eq!((r.core.insts(), r.core.cycles()), (8 + 2 + 4 + 1, snapshot.core.cycles()));
 }
 
+/// Branches that were predicted are on their way to fetch when the run pauses: the redirect behind them is not lost.
+#[test]
+fn a_run_goes_on_after_a_pause_though_time_has_passed() {
+    let mut stop = Inst::nop();
+    stop.pause = true;
+    let passes = [[true; 11].as_slice(), &[false]].concat();
+    let p = vec![
+        Inst::branch(BranchKind::Jump, 1, &[]),
+        Inst::branch(BranchKind::Jump, 2, &[]),
+        stop,
+        Inst::branch(BranchKind::Cond, 0, &passes),
+        mark(),
+    ];
+    for delay in 1..=crate::minor::config::MAX_DELAY {
+        let cfg = MinorConfig { executeBranchDelay: delay, ..MinorConfig::default() };
+        let mut r = machine(cfg, 2, MockFe::new(p.clone()));
+        r.fe.paused = true;
+        assert_eq!(r.go(Budget { max_insts: 40, ..ALL }), Stop::MaxInsts);
+        r.fe.paused = false;
+        assert_eq!(r.go(ALL), Stop::Paused);
+        r.core.resume(r.core.cycles() + 100);
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP), "{delay}");
+    }
+}
+
 #[test]
 fn an_interrupt_flushes_and_counts_no_instruction() {
     let mut fe = MockFe::new({
