@@ -36,6 +36,26 @@ def test_settled_numbers_are_those_with_everything_in_detail(machine: str, routi
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("machine", ["u74", "c910", "p550", "x86_o3"])
+def test_what_an_empty_call_takes_is_settled(machine: str) -> None:
+    """The predictor has learnt it. In detail it saw more of it: that changes nothing any more."""
+    routine = "x64-byte" if machine.startswith("x86") else "rv-byte"
+    some, all_ = (
+        api.sweep(routine, [8], machines=machine, measure="throughput", store=False, engine=engine)
+        for engine in ("embedded", "detailed")
+    )
+    assert list(some["overhead"]) == list(all_["overhead"])
+
+
+def test_it_is_settled_where_a_misprediction_is_found_late() -> None:
+    some, all_ = (
+        api.sweep("rv-byte", [1, 8], machines="u74", settings={"cpu.executeBranchDelay": 6}, store=False, engine=engine)
+        for engine in ("embedded", "detailed")
+    )
+    assert list(some["cycles_median"]) == list(all_["cycles_median"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("cache", ["cold", "l2", "src-cold", "receive"])
 def test_a_state_of_the_caches_is_the_same_without_detail(cache: str) -> None:
     """Not to the cycle: in detail what a flush wrote back may still be under way, and lines lie in another order. The

@@ -429,8 +429,8 @@ static void measured_jobs(struct job jobs[2]) {
             (void *)streaming_run, {(u64)&plan.streaming, plan.routine->kind == KIND_USER_COPY, 0}, 0};
 }
 
-/* The same calls of a routine that does nothing: the cheapest of a few, the first of which warms the code up; fewer if
-   another takes as long as the cheapest so far. */
+/* The same calls of a routine that does nothing: the cheapest of several measurements, the first of which warms the code
+   up. A stream ends earlier if it takes as long as the cheapest so far: it has learned all within its first run. */
 static void measure_overhead(struct sample *best) {
     struct job empty[2] = {{(void *)arch_empty, {0}, 0}, {(void *)arch_empty, {0}, 0}};
     struct streaming nothing = plan.streaming;
@@ -439,11 +439,11 @@ static void measure_overhead(struct sample *best) {
     if (plan.streams)
         empty[0] = (struct job){(void *)streaming_run, {(u64)&nothing, 0, 0}, 0};
     struct sample s;
-    int least = plan.streams ? 2 : OVERHEAD_LEAST; /* a stream has learned all within its first run */
-    best->cycles = UINT64_MAX;
-    for (int i = 0; i <= OVERHEAD_MOST; i++) {
+    int times = plan.calls > 1 ? OVERHEADS_OF_MANY : OVERHEADS_OF_ONE;
+    *best = (struct sample){.cycles = UINT64_MAX};
+    for (int i = 0; i < times; i++) {
         arch_measure(empty, plan.calls, &s, plan.interleaved);
-        if (i >= least && s.cycles == best->cycles)
+        if (plan.streams && i > 1 && s.cycles == best->cycles)
             break;
         if (i > 0 && s.cycles < best->cycles)
             *best = s;
