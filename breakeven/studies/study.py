@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from breakeven.analysis.find import find, surface
 from breakeven.analysis.search_result import SearchResult, Surface
 from breakeven.errors import UserError
@@ -165,19 +167,24 @@ class Data:
 
     def select(self, grid: str, **where: Any) -> pd.DataFrame:
         """Rows of a grid that match every column given."""
-        table = self.tables[grid]
-        for column, value in where.items():
-            table = table[table[column] == value]
-        if table.empty:
-            raise KeyError(f"grid {grid} has no points with {where}")
-        return table
+        return self.tables[grid][self._matches(grid, where)]
 
     def cycles(self, grid: str, **where: Any) -> float:
         """Cycles per call of the one point that matches."""
-        rows = self.select(grid, **where)
-        if len(rows) != 1:
-            raise KeyError(f"grid {grid} has {len(rows)} points with {where}, not one")
-        return float(rows["cycles"].iloc[0])
+        found = self.tables[grid]["cycles"][self._matches(grid, where)]
+        if len(found) != 1:
+            raise KeyError(f"grid {grid} has {len(found)} points with {where}, not one")
+        return float(found.iloc[0])
+
+    def _matches(self, grid: str, where: Mapping[str, Any]) -> np.ndarray:
+        """By row of a grid, whether it matches every column given. Some row does."""
+        table = self.tables[grid]
+        found = np.ones(len(table), dtype=bool)
+        for column, value in where.items():
+            found &= (table[column] == value).to_numpy(dtype=bool)
+        if not found.any():
+            raise KeyError(f"grid {grid} has no points with {where}")
+        return found
 
     def curve(self, grid: str, column: str = "cycles", **where: Any) -> tuple[list[int], list[float]]:
         """Sizes and cycles per call of the points that match, ascending; `column`: ``least`` of the measurements."""
