@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,17 +26,26 @@ def founding_studies() -> list[str]:
 
 def find_studies(names: Sequence[str]) -> list[Study]:
     """The studies named (or paths of study files); every one there is when none is named."""
-    folder = find_data("configs", "studies")
-    known = sorted(path.stem for path in folder.glob("*.py") if b"\nSTUDY = " in path.read_bytes())
-    paths = []
-    for name in names or known:
-        if name.endswith(".py"):
-            paths.append(Path(name))
-        elif name in known:
-            paths.append(folder / f"{name}.py")
-        else:
-            raise UserError(f"there is no study {name!r}{near(name, known, all_of='there are')}")
+    known = _shipped()
+    paths = [Path(name) if name.endswith(".py") else _path_of(name, known) for name in names or known]
     return [load_study(path) for path in paths]
+
+
+def shipped_study(name: str) -> Study:
+    """The study of this name among those that ship. Data may give the name: no other file is run."""
+    return load_study(_path_of(name, _shipped()))
+
+
+def _shipped() -> dict[str, Path]:
+    """The files of the studies that ship, by name."""
+    files = sorted(find_data("configs", "studies").glob("*.py"))
+    return {path.stem: path for path in files if b"\nSTUDY = " in path.read_bytes()}
+
+
+def _path_of(name: str, known: Mapping[str, Path]) -> Path:
+    if name not in known:
+        raise UserError(f"there is no study {name!r}{near(name, known, all_of='there are')}")
+    return known[name]
 
 
 def load_study(path: Path) -> Study:

@@ -184,7 +184,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
         words += [option, ranges_text(int(value) for value in axes[name])]
     words += ["--cache", ",".join(axes["cache_state"]), "--measure", ",".join(axes["measure"])]
-    calls = set(table["calls"]) - {1}
+    calls = set(table.get("calls", ())) - {1}
     if len(calls) == 1 and (value := int(calls.pop())) != 16:
         words += ["--calls", str(value)]
     taken = {(measure, int(n)) for measure, n in zip(table["measure"], table.get("repetitions", []), strict=False)}
@@ -245,9 +245,9 @@ def is_study(source: str) -> bool:
 def study_parts(folder: Path) -> tuple[str, list[Part]]:
     """The title and the tables of a study's report; what a table leaves out as constant comes from the study that the
     folder is called after."""
-    from breakeven.studies.finding import find_studies
+    from breakeven.studies.finding import shipped_study
 
-    (study,) = find_studies([folder.resolve().name])
+    study = shipped_study(folder.resolve().name)
     command = shell_command("reproduce", [study.name])
     parts = []
     for name, (about, spec) in {**study.grids, **study.searches}.items():
