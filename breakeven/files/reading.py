@@ -37,6 +37,16 @@ def read_bounded(path: Path) -> bytes:
     return data
 
 
+def check_links(folder: Path) -> None:
+    """Raises `UserError` where a link in a folder of results leads out of it: whoever made the folder may name any
+    file, which would be shown or overwritten."""
+    inside = folder.resolve()
+    for below in ("*", "*/*", "*/*/*"):  # results/native/HOST/FILE
+        for path in sorted(folder.glob(below)):
+            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+                raise UserError(f"the link {str(path)!r} leads out of {str(folder)!r}: remove it")
+
+
 def read_file(path: Path, what: str) -> bytes:
     """The bytes of a file that the user named; one sentence when it cannot be read."""
 

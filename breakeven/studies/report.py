@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.files.reading import check_links
 from breakeven.files.writing import check_target, replacing, write_text
 from breakeven.points.measurements import Tally
 from breakeven.studies.commands import search_command, sweep_command
@@ -128,7 +129,8 @@ def _written(folder: Path) -> set[str]:
     try:
         text = (folder / "README.md").read_text(encoding="utf-8")
         with open(folder / "grids.csv", newline="", encoding="utf-8") as file:
-            grids = {f"data-{row.get('grid')}.csv" for row in csv.DictReader(file)}
+            named = [f"data-{row.get('grid')}.csv" for row in csv.DictReader(file)]
+            grids = {name for name in named if Path(name).name == name}
     except (OSError, ValueError, csv.Error):
         return set()  # no report, or none that tells
     return grids | set(_TABLE.findall(text)) | set(_FIGURE.findall(text))
@@ -138,6 +140,7 @@ def check_reports(results: Path) -> None:
     """Raises `UserError` before anything runs when no report can be written into the folder `results`."""
     try:
         results.mkdir(parents=True, exist_ok=True)
+        check_links(results)
         check_target(results / "README.md")
         with tempfile.TemporaryFile(dir=results):
             pass

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.files.reading import check_links
 from breakeven.files.writing import check_target, write_text
 from breakeven.output.shell import shell_command
 from breakeven.web import page as web_page
@@ -55,6 +56,7 @@ def write_report(
     parts, titles, verdicts = [], [], []
     for source in sources:
         if web_sources.is_study(source):
+            check_links(Path(source))
             name, found = web_sources.study_parts(Path(source))
             parts += found
             verdicts += web_sources.study_verdicts(Path(source))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
+from breakeven.files.reading import check_links
 from breakeven.files.writing import write_text
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
@@ -41,6 +42,7 @@ def is_results(folder: Path) -> bool:
 
 def write_site(results: Path) -> Site:
     """Writes the pages. Raises `UserError`."""
+    check_links(results)
     points, failures = 0, []
     for folder in _folders(results):
         title, parts = study_parts(folder)
@@ -48,7 +50,7 @@ def write_site(results: Path) -> Site:
         _write(folder / INDEX, web_page.page(title, parts, again, (), study_verdicts(folder), _LINKS))
         points += sum(len(part.table) for part in parts)
         failures += web_page.failures(parts)
-    for path in sorted(results.glob("native/*/points.csv")):
+    for path in _hosts(results):
         parts = _host(path)
         title = f"{path.parent.name} beside its processor"
         _write(path.with_name(INDEX), web_page.page(title, parts, parts[0].command, links=_LINKS_NATIVE))
@@ -66,7 +68,12 @@ _LINKS_NATIVE = [("all results", "../../index.html"), ("errors and causes", "REA
 
 
 def _folders(results: Path) -> list[Path]:
-    return sorted(path.parent for path in results.glob("*/verdicts.csv") if (path.parent / "README.md").is_file())
+    return sorted(folder for folder in results.glob("*") if is_study(str(folder)) and (folder / "README.md").is_file())
+
+
+def _hosts(results: Path) -> list[Path]:
+    """The tables of the hosts that were measured."""
+    return sorted(path for path in results.glob("native/*/points.csv") if path.is_file())
 
 
 def _write(path: Path, text: str) -> None:
@@ -92,15 +99,11 @@ def _host(path: Path) -> list[Part]:
              "cycles_median": float(row["embedded"])}
             for row in csv.DictReader(file)
         ]  # fmt: skip
-    sums = {True: "checksums", False: "copies"}
+    copies, checksums = ([row for row in rows if ("csum" in row["routine"]) == kind] for kind in (False, True))
+    about, command = "simulated; diamonds: the host's own processor", f"python scripts/native.py {spec.name}"
     return [
-        Part(
-            name, "simulated; diamonds: the host's own processor",
-            pd.DataFrame([row for row in rows if ("csum" in row["routine"]) == kind]),
-            f"python scripts/native.py {spec.name}",
-            [Shown(spec)],
-        )
-        for kind, name in sorted(sums.items())
+        Part(name, about, pd.DataFrame(some), command, [Shown(spec)])
+        for name, some in (("copies", copies), ("checksums", checksums)) if some
     ]  # fmt: skip
 
 
@@ -115,7 +118,7 @@ def _index(results: Path) -> str:
         summary.append(f'<tr><td><a href="{escape(there)}">{escape(title)}</a></td>{cells}</tr>')
         bodies.append(f'<h2 id="{escape(folder.name)}"><a href="{escape(there)}">{escape(title)}</a></h2>')
         bodies.append(f'<div class="rows whole">{web_page.verdict_table(rows)}</div>')
-    presets = [escape(path.parent.name) for path in sorted(results.glob("native/*/points.csv"))]
+    presets = [escape(path.parent.name) for path in _hosts(results)]
     hosts = [f'<li><a href="native/{name}/{INDEX}">{name}</a> beside its own processor</li>' for name in presets]
     heads = "".join(f"<th>{name}</th>" for name in ("study", *_VERDICTS))
     ledger = ': <a href="ledger.md">the ledger</a> says which' if (results / "ledger.md").is_file() else ""

@@ -143,6 +143,17 @@ def test_files_of_a_report_that_it_no_longer_has_are_removed(tmp_path, fake):
     assert {path.name for path in tmp_path.iterdir()} == ours | mine
 
 
+def test_a_report_names_no_file_elsewhere_to_remove(tmp_path, fake):
+    """Somebody else may have made the folder that a report is written into."""
+    elsewhere, folder = tmp_path / "precious.csv", tmp_path / "nobody"
+    elsewhere.write_text("mine")
+    write_report(st.run_study(small("nobody"), fake(cost)), folder)
+    (folder / "data-x").mkdir()
+    (folder / "grids.csv").write_text("grid\nx/../../precious\n")
+    write_report(st.run_study(small("nobody"), fake(cost)), folder)
+    assert elsewhere.read_text() == "mine"
+
+
 def test_searches_run_beside_the_grids(tmp_path, fake):
     def model(routine, size, row, machine):
         start = next((int(s.split("=")[1]) for s in machine.settings if "cpu.start" in s), 100)
