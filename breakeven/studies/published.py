@@ -152,6 +152,8 @@ def _measured(machine: str) -> Iterator[_Row]:
 
 def _hosts(machine: str) -> Iterator[_Row]:
     """The points that ``scripts/native.py`` has measured: warm, one call at a time."""
+    if not machine.isidentifier():
+        return  # no preset's name: a table may hold any path
     try:
         path = find_data("native", f"{machine}/points.csv")
     except DataNotFound:

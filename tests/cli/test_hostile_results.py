@@ -1,0 +1,100 @@
+"""Results that somebody else made (a folder of reports, a table): they name no code, and lead to no file elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from breakeven.errors import UserError
+from breakeven.studies.published import dots
+from breakeven.web.page import page
+from breakeven.web.report import write_report
+from breakeven.web.results_site import write_site
+from breakeven.web.sources import read_part
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+STUDY = "herbert2016"
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of results with a host's points, and a study's report without its data."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(RESULTS / "native" / "zen4", Path("results", "native", "zen4"))
+    folder = Path("results", STUDY)
+    folder.mkdir()
+    (folder / "README.md").write_text("# A title\n")
+    shutil.copy(RESULTS / STUDY / "verdicts.csv", folder)
+    return Path("results")
+
+
+@pytest.mark.parametrize("one", [True, False])
+def test_a_folders_name_runs_no_file(results: Path, one: bool) -> None:
+    Path("evil.py").write_text("open('was_run', 'w').close()\n")
+    (results / STUDY).rename(results / "evil.py")
+    with pytest.raises(UserError, match="no study 'evil.py'"):
+        write_report([str(results / "evil.py")], Path("a.html")) if one else write_site(results)
+    assert not Path("was_run").exists()
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["index.html", "native/zen4/index.html", "native/zen4/points.csv", f"{STUDY}/README.md", f"{STUDY}/data-a.csv",
+     "more", "native/more"],
+)  # fmt: skip
+def test_links_that_lead_out_of_a_folder_of_results_are_refused(results: Path, link: str) -> None:
+    folder = "more" in link
+    outside = Path("outside")
+    outside.mkdir() if folder else outside.write_text("mine")
+    (results / link).unlink(missing_ok=True)
+    (results / link).symlink_to(outside.absolute())
+    with pytest.raises(UserError, match="leads out of"):
+        write_site(results)
+    assert list(outside.iterdir()) == [] if folder else outside.read_text() == "mine"
+    if link.startswith(STUDY):
+        with pytest.raises(UserError, match="leads out of"):
+            write_report([str(results / STUDY)], Path("a.html"))
+
+
+def test_links_within_a_folder_of_results_are_followed(results: Path) -> None:
+    shutil.rmtree(results / STUDY)
+    (results / "native" / "zen4").rename(results / "here")
+    (results / "native" / "zen4").symlink_to("../here")
+    write_site(results)
+    assert (results / "here" / "index.html").is_file()
+
+
+def test_a_pipe_in_a_folder_of_results_is_no_report(results: Path) -> None:
+    for name in (f"{STUDY}/verdicts.csv", "native/zen4/points.csv"):
+        (results / name).unlink()
+        os.mkfifo(results / name)
+    assert write_site(results).points == 0
+
+
+def test_a_hosts_points_may_be_of_one_kind(results: Path) -> None:
+    shutil.rmtree(results / STUDY)
+    path = results / "native" / "zen4" / "points.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], *(line for line in lines[1:] if "csum" not in line)]) + "\n")
+    assert 0 < write_site(results).points < len(lines)
+
+
+def test_a_tables_machine_leads_to_no_file(tmp_path: Path) -> None:
+    (tmp_path / "points.csv").write_text("routine,size,offset,embedded,native\nrv-byte,8,0,42,31337\n")
+    (tmp_path / "README.md").write_text("Host: a secret. More\n")
+    outside = f"{'../' * 20}{tmp_path}"
+    assert (RESULTS / "native" / outside / "points.csv").is_file()
+    assert dots(outside, ["rv-byte"], 0, 0, "warm", "latency", lambda: 1000) == []
+
+
+def test_a_table_need_not_say_how_many_calls_there_were(tmp_path: Path) -> None:
+    table = pd.DataFrame({
+        "routine": ["rv-byte", "rv-word"] * 2, "machine": "u74", "size": [8, 8, 16, 16], "src_offset": 0,
+        "dst_offset": 0, "cache_state": "warm", "measure": "latency", "repetitions": 21, "cycles_median": 40,
+    })  # fmt: skip
+    table.to_csv(tmp_path / "a.csv", index=False)
+    assert "rv-word" in page("A title", [read_part(tmp_path / "a.csv")], "again")
