@@ -74,7 +74,7 @@ def sweep(
     from breakeven.cli import summaries
     from breakeven.machine.presets import machine_names
     from breakeven.output.console import progress_bar
-    from breakeven.points.table import check_output, write_table
+    from breakeven.points.table import check_output, check_replaces_table, write_table
     from breakeven.sweeps.file import read_sweep_file
 
     axes: dict[str, Any] = {
@@ -86,8 +86,10 @@ def sweep(
         axes |= read_sweep_file(file)
         if was_given(context, "machine"):
             axes["machines"] = machine_names(machine)
-        out = out or axes.pop("out", None)
-        axes.pop("out", None)
+        named = axes.pop("out", None)
+        if out is None and named is not None:
+            check_replaces_table(named)
+            out = named
     for name, what in (("routines", "routines: name some"), ("sizes", "sizes: give --sizes")):
         if not axes[name]:
             raise UserError(f"the sweep has no {what}, or a --file")

@@ -81,6 +81,22 @@ def check_output(path: Path) -> None:
     check_target(path)
 
 
+def check_replaces_table(path: Path) -> None:
+    """Raises `UserError` where a table that a sweep file names would take the place of anything but a table."""
+    if path.is_symlink() or (path.exists() and not (path.is_file() and _is_table(path))):
+        raise UserError(f"{str(path)!r} is no table of results, and would be replaced: give it with --out")
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file looks like a table of ours: names of columns stand at its beginning, in .parquet at its end."""
+    most = 1 << 16
+    with path.open("rb") as file:
+        text = file.read(most)
+        file.seek(max(file.seek(0, 2) - most, 0))
+        text += file.read(most)
+    return b"routine" in text and b"cycles_median" in text
+
+
 def write_table(table: pd.DataFrame, path: Path) -> None:
     """The table as .csv, .json (a list of rows) or .parquet."""
     with replacing(path) as beside:

@@ -113,10 +113,14 @@ def _flag(key: str, value: Any) -> bool:
     return value
 
 
-def _path(key: str, value: Any) -> Path:
+def _table_file(key: str, value: Any) -> Path:
+    """A table in the current folder: whoever wrote the sweep may be somebody else."""
     if not isinstance(value, str):
         raise UserError("a file's name is wanted")
-    return Path(value)
+    path = Path(value)
+    if path.name != value or value.startswith("."):
+        raise UserError(f"{value!r} is no plain name of a file in the current folder: give it with --out")
+    return path
 
 
 def _distance(key: str, value: Any) -> str:
@@ -131,7 +135,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "measure": _joined, "repetitions": _integer, "warmup": _integer, "calls": _integer, "size2": _size,
     "stream": _joined, "total": _size, "src2": _integer, "dst2": _integer, "seed": _integer, "parameter": _integer,
     "distance": _distance,
-    "huge_pages": _flag, "out": _path,
+    "huge_pages": _flag, "out": _table_file,
 }  # fmt: skip
 #: keys whose argument has another name
 _NAMES = {

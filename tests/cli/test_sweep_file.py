@@ -79,3 +79,25 @@ def test_only_the_command_line_names_a_machine_file(breakeven, tmp_path) -> None
     (tmp_path / "b.toml").write_text('routines = "rv-word"\nsizes = 8\n')
     breakeven("sweep", "-f", "b.toml", "-m", "./evil.py", "--no-store")
     assert (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize("name", ["../a.csv", "below/a.csv", "/tmp/a.csv", ".a.csv", ".."])
+def test_a_sweep_file_names_a_table_in_the_current_folder_alone(tmp_path, name) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(f'routines = "rv-word"\nsizes = 8\nout = "{name}"\n')
+    with pytest.raises(UserError, match=r"line 3: out: .*--out"):
+        read_sweep_file(path)
+
+
+def test_a_sweep_file_replaces_tables_alone(breakeven, tmp_path) -> None:
+    """What else is called so in the current folder is the user's."""
+    (tmp_path / "a.toml").write_text('routines = "rv-word"\nmachines = "atomic"\nsizes = 8\nout = "settings.json"\n')
+    mine = tmp_path / "settings.json"
+    mine.write_text('{"routine": "mine"}')
+    done = breakeven("sweep", "-f", "a.toml", "--no-store")
+    assert done.returncode == 1 and "'settings.json' is no table of results" in done.stderr
+    assert mine.read_text() == '{"routine": "mine"}'
+    # Who names it at the keyboard means it; then it is a table.
+    for words in (["-o", "settings.json"], [], []):
+        done = breakeven("sweep", "-f", "a.toml", "--no-store", *words)
+        assert done.returncode == 0 and "cycles_median" in mine.read_text(), done.stderr
