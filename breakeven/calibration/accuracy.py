@@ -74,10 +74,12 @@ def host_points() -> list[RoutinePoint]:
 
 
 def parsed(keys: Iterable[str]) -> list[RoutinePoint]:
-    """The points of these keys."""
+    """The points of these keys. Raises `ValueError` for what is no key."""
     found = []
     for key in keys:
         routine, kind, offset, size, measure = key.split("|")
+        if measure not in ("latency", "throughput"):
+            raise ValueError(f"{key!r} is of no measure")
         found.append(RoutinePoint(routine, kind, int(offset), int(size), measure))
     return found
 
@@ -89,10 +91,10 @@ def measure_on_host(points: list[RoutinePoint], progress: Progress | None = None
 
 
 def simulate(
-    machine: str, points: list[RoutinePoint], threads: int = 0, progress: Progress | None = None
+    machine: MachineSpec, points: list[RoutinePoint], threads: int = 0, progress: Progress | None = None
 ) -> dict[str, float]:
     """Key -> cycles of the model, without the routines that it cannot run."""
-    session = EmbeddedEngine().open(MachineSpec(machine, (NO_SMAP,)))
+    session = EmbeddedEngine().open(machine.with_settings(NO_SMAP))
     known = {each.name for each in session.routines() if not each.missing_extension}
     possible = [each for each in points if each.routine in known]
     records = b"".join(each.pack(MODEL_REPETITIONS) for each in possible)

@@ -17,6 +17,7 @@ from breakeven.errors import UserError
 
 if TYPE_CHECKING:
     from breakeven.calibration.measurements import Measurements
+    from breakeven.points.machine_spec import MachineSpec
 
 
 @app.command("calibrate", short_help="Fit a preset to this host's processor with probes; compare machines with it.")
@@ -56,16 +57,18 @@ def calibrate_(
     to ten minutes for each machine.
     """
     from breakeven.calibration import measurements, report, workflow
+    from breakeven.calibration.fit import as_options
     from breakeven.calibration.host import this_host
     from breakeven.files.writing import check_target
     from breakeven.output.console import print_json, print_parts
+    from breakeven.points.machine_spec import MachineSpec
 
     started = time.perf_counter()
     if machine and not check:
         raise UserError(f"to compare {machine} with the host add --check; to fit from it use --base {machine}")
     if machine and base:
         raise UserError("--check MACHINE compares that machine as it is: leave out --base")
-    fit, models, parts = None, [machine], []
+    fit, models, parts = None, {machine: MachineSpec(machine)}, []
     if not machine:
         preset = workflow.base_preset(base)
         check_target(out)
@@ -75,7 +78,8 @@ def calibrate_(
             measured = workflow.read_or_measure(file, progress)
             fit = workflow.fit_preset(preset, measured, progress)
         workflow.write_machine(fit, measured, out)
-        models = [preset, str(out if out.is_absolute() else Path(".", out))]
+        # Not the file: it would import what else lies in its folder, and nobody has named it as a machine.
+        models = {preset: MachineSpec(preset), str(out): MachineSpec(preset, as_options(fit.settings))}
         parts = report.fit_parts(fit, measured)
     elif file is not None and file.exists():
         measured = measurements.read(file)
@@ -88,13 +92,13 @@ def calibrate_(
         return 0
     parts += report.accuracy_parts(host, simulated) if check else []
     if fit is not None:
-        parts.append(f"machine: {out} (-m {models[-1]}), in {time.perf_counter() - started:.0f} s")
+        parts.append(f"machine: {out} (-m {out}), in {time.perf_counter() - started:.0f} s")
     print_parts(parts)
     return 0
 
 
 def _check(
-    measured: Measurements, models: list[str], file: Path | None, threads: int, json: bool
+    measured: Measurements, models: dict[str, MachineSpec], file: Path | None, threads: int, json: bool
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Cycles of whole routines: the host's, and those of each model."""
     from breakeven.calibration import accuracy, workflow
@@ -104,9 +108,9 @@ def _check(
     if file is not None and complete is not measured:
         complete.save(file)
     points, simulated = accuracy.parsed(complete.routines), {}
-    for model in models:
-        with _progress(json, model) as progress:
-            simulated[model] = accuracy.simulate(model, points, threads, _labelled(progress, model))
+    for name, model in models.items():
+        with _progress(json, name) as progress:
+            simulated[name] = accuracy.simulate(model, points, threads, _labelled(progress, name))
     return complete.routines, simulated
 
 
