@@ -63,6 +63,12 @@ class Base:
         ]
 
 
+def cache_levels(root: Any) -> int:
+    """How many levels of data caches the base has."""
+    base = Base(root)
+    return 1 + sum(base.value(f"l{level}.size") is not None for level in (2, 3, 4))
+
+
 def _as_list(value: Any) -> list[Any]:
     return list(value) if hasattr(value, "__iter__") else [value]
 

@@ -14,6 +14,8 @@ from breakeven.files.writing import write_text
 
 #: of the file's format; a file of another version is refused
 VERSION = 1
+#: bytes of a cache at most
+LARGEST_CACHE = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,14 @@ def read(path: Path) -> Measurements:
         raise UserError(f"{path} holds no measurements: it is not JSON") from None
     if not isinstance(data, dict) or data.get("version") != VERSION:
         raise UserError(f"{path} holds no measurements of this version of calibrate: measure again")
+    from breakeven.calibration.accuracy import parsed  # with it come the engines
+
     try:
         probes = {str(name): _measured(each) for name, each in data["probes"].items()}
-        caches = tuple(CacheSize(*(int(each[key]) for key in ("level", "size", "ways"))) for each in data["caches"])
+        caches = tuple(map(_cache, data["caches"]))
         noisy = {str(name): str(reason) for name, reason in data["noisy"].items()}
         routines = {str(key): _finite(each) for key, each in data["routines"].items()}
+        parsed(routines)
         gigahertz = _finite(data["gigahertz"])
         host, vendor, date = (str(data[key]) for key in ("host", "vendor", "date"))
         family, model = (int(data[key]) for key in ("family", "model"))
@@ -92,6 +97,13 @@ def _finite(value: Any) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{value} is not finite")
     return number
+
+
+def _cache(data: Any) -> CacheSize:
+    level, size, ways = (int(data[key]) for key in ("level", "size", "ways"))
+    if not (0 < size <= LARGEST_CACHE and 0 < ways <= size):
+        raise ValueError(f"a cache of {size} bytes in {ways} ways")
+    return CacheSize(level, size, ways)
 
 
 def _measured(data: Any) -> Measured:

@@ -10,6 +10,7 @@ from breakeven.calibration import accuracy, measurements
 from breakeven.calibration.fit import Fit, Search
 from breakeven.calibration.host import cache_sizes, check_host, host_extensions, measure
 from breakeven.calibration.host_program import check_gcc
+from breakeven.calibration.knobs import cache_levels
 from breakeven.calibration.machine_file import machine_file
 from breakeven.calibration.measurements import Measurements
 from breakeven.calibration.model import Model
@@ -23,8 +24,6 @@ from breakeven.machine.presets import is_file_name, list_presets, load_machine
 GENERIC = "x86_o3"
 #: extension of a probe -> the base's parameter that enables it
 _ENABLES = {"avx2": "enable_avx2", "avx512f": "enable_avx512"}
-#: cache levels that a host may have
-_MOST_LEVELS = 4
 
 Progress = Callable[[int, int, str], None]
 
@@ -62,11 +61,12 @@ def read_or_measure(file: Path | None, progress: Progress | None = None) -> Meas
 
 def fit_preset(base: str, measured: Measurements, progress: Progress | None = None) -> Fit:
     """Fits the base's parameters to the measurements."""
-    isa = load_machine(base).system.cpu.isa[0]
+    root = load_machine(base)
+    isa = root.system.cpu.isa[0]
     if not isa.enable_sse2:
         raise UserError(f"the probes need SSE2's fences, and {base} has none: take a later preset with --base")
     extensions = [name for name, enable in _ENABLES.items() if getattr(isa, enable)]
-    known = [each for each in probes(extensions, _MOST_LEVELS) if each.name in measured.probes]
+    known = [each for each in probes(extensions, cache_levels(root)) if each.name in measured.probes]
     if not known:
         raise UserError("the measurements have none of the probes that calibrate knows: measure again")
     return Search(Model(base, known), measured, progress).run()

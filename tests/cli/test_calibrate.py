@@ -146,6 +146,26 @@ def test_the_command_fits_to_kept_numbers(breakeven, tmp_path: Path) -> None:
 
 
 @built
+def test_a_check_runs_no_file_of_the_current_folder(breakeven, tmp_path: Path) -> None:
+    """The fitted machine is compared; the modules beside its file are somebody's."""
+    kept = measurements_of({"dependent multiplication": 5.0}, routines={"x64-byte|copy|0|8|latency": 30.0})
+    kept.save(tmp_path / "kept.json")
+    (tmp_path / "machines.py").write_text("open('was_run', 'w').close()\n")
+    done = breakeven("calibrate", "--base", "zen3", "-o", "mine.py", "--measurements", "kept.json", "--check")
+    assert done.returncode == 0, done.stderr
+    assert "zen3 compared" in done.stdout and "mine.py compared" in done.stdout
+    assert not (tmp_path / "was_run").exists()
+
+
+@built
+@pytest.mark.parametrize("base", ["bonnell", "skylake"])
+def test_a_level_that_the_base_lacks_is_left_out(base: str) -> None:
+    levels = {f"load to use, level {level}": 20.0 * level for level in (2, 3, 4)}
+    found = workflow.fit_preset(base, measurements_of(levels))
+    assert list(found.probes) == list(levels)[: 1 if base == "bonnell" else 2]
+
+
+@built
 def test_a_base_without_fences_is_refused() -> None:
     with pytest.raises(UserError, match="SSE2"):
         workflow.fit_preset("pentium3", measurements_of({"nop": 0.5}))
@@ -185,6 +205,12 @@ def test_invalid_arguments_are_refused_in_one_sentence(breakeven, arguments: lis
                     "probes": {"nop": {"cycles": 1, "spread": -1}}, "caches": [], "noisy": {}, "routines": {}}),
         json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
                     "probes": {}, "caches": [{"level": 1}], "noisy": {}, "routines": {}}),
+        *(json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
+                      "probes": {}, "caches": [{"level": 1, "size": size, "ways": ways}], "noisy": {}, "routines": {}})
+          for size, ways in ((0, 8), (32768, 0), (-32768, -8), (1 << 60, 8))),
+        *(json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
+                      "probes": {}, "caches": [], "noisy": {}, "routines": {key: 5}})
+          for key in ("a", "a|b|c|8|latency", "a|b|0|8|time")),
     ],
 )  # fmt: skip
 def test_a_broken_file_of_measurements_is_one_sentence(tmp_path: Path, text: str) -> None:
