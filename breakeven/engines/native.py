@@ -42,6 +42,10 @@ _CHUNK = 256
 _ATTEMPTS = 4
 #: of a program with somebody else's code: a chunk of points ends in minutes, an endless loop never
 _LIMITS = sandbox.Limits(seconds=3600, processor_seconds=None)
+#: a program's results: what holds cycles where the output was right, and more than any measurement takes
+_CYCLES, _MOST_CYCLES = ("cycles_min", "cycles_median", "cycles_total", "detail"), (1 << 53) - 1
+#: core cycles a tick at most, and the counters that a program may name
+_FASTEST, _COUNTERS = 1e9, ("tsc", "rdcycle", "rdcycle,perf", "rdtime")
 #: what steers the harness
 _VARIABLES = ("BREAKEVEN_COUNTER",)
 #: instruction set by what Python calls the machine
@@ -219,11 +223,15 @@ class NativeSession:
             points, out = Path(folder, "points.bin"), Path(folder, "results.bin")
             points.write_bytes(pt.points_file(records))
             run = _run if self._own is None else partial(_run_confined, self._engine.isa)
-            self._note(run(self._program, Path(folder), [points, out, ROUNDS, self._engine.cpu]))
+            said = run(self._program, Path(folder), [points, out, ROUNDS, self._engine.cpu])
+            self._note(said, count * ROUNDS)
             left = out.read_bytes()
         if len(left) != count * ROUNDS * pt.RESULT_BYTES:
             raise UserError(f"{self._program.name} left {len(left)} bytes of results for {count} points")
         rounds = np.frombuffer(left, pt.result_dtype()).reshape(ROUNDS, count)
+        verified = rounds[rounds["status"] == 0]
+        if any(np.any(verified[name] > _MOST_CYCLES) for name in _CYCLES):
+            raise UserError(f"{self._program.name} left impossible results: a measurement of 2^53 cycles and more")
         medians = np.sort(rounds["cycles_median"].astype("f8"), axis=0)
         for i, half_iqr in enumerate((medians[-2] - medians[1]) / 2):  # of five rounds: the quartiles
             self._engine.note_half_iqr(records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES], float(half_iqr))
@@ -237,12 +245,18 @@ class NativeSession:
         results["cycles_min"][right] = rounds["cycles_min"].min(axis=0)[right]
         return results
 
-    def _note(self, text: str) -> None:
+    def _note(self, text: str, runs: int) -> None:
+        """Takes what a program says of so many runs of points; somebody else's code may have said it."""
         try:
-            low, _, high, unsteady, self._engine.counter = text.split()
+            low, _, high, unsteady, counter = text.split()
             measured = float(low), float(high), int(unsteady)
+            if not (0 <= measured[0] <= measured[1] <= _FASTEST and measured[2] <= runs and unsteady.isdecimal()):
+                raise ValueError
+            if counter not in _COUNTERS:
+                raise ValueError
         except ValueError:
             raise UserError(f"the native engine gave up: {self._program.name} said {text[:100]!r}") from None
+        self._engine.counter = counter
         before = self._engine.clock or measured[:2]
         self._engine.clock = (min(before[0], measured[0]), max(before[1], measured[1]))
         self._engine.unsteady += measured[2]

@@ -142,6 +142,36 @@ def test_what_foreign_code_says_is_judged(added, body, said):
         api.run("mine", 64, engine="native", trust_native=True)
 
 
+#: leaves results of its own, five rounds of one point, and its own line; both as the parameters say
+FORGED = """
+static void forge(const char *line) {
+    unsigned long result[8] = {0, CYCLES, CYCLES, CYCLES, 0, 0, 0, CYCLES};
+    long length = 0;
+    while (line[length]) length++;
+    for (long file = 3; file < 99; file++)
+        for (int i = 0; i < 5; i++) call(1, file, (long)result, 64);
+    call(1, 1, (long)line, length);
+    call(231, 0, 0, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "cycles", "said"),
+    [
+        ("nan 1 1 0 tsc", 9, "native.elf said 'nan"), ("1 1 inf 0 tsc", 9, "native.elf said"),
+        ("-1 1 1 0 tsc", 9, "native.elf said"), ("3 2 1 0 tsc", 9, "native.elf said"),
+        ("1 1 1e300 0 tsc", 9, "native.elf said"), ("1 1 1 -1 tsc", 9, "native.elf said"),
+        ("1 1 1 6 tsc", 9, "native.elf said"), ("1 1 1 0 <b>", 9, "native.elf said"),
+        ("1 1 1 0 tsc", 1 << 60, "native.elf left impossible results"),
+    ],
+)  # fmt: skip
+def test_forged_numbers_are_in_their_ranges(added, line, cycles, said):
+    added(CALL + FORGED.replace("CYCLES", f"{cycles}ul") + COPY.replace("BEFORE", f'forge("{line}");'))
+    with pytest.raises(UserError, match=said):
+        api.run("mine", 64, engine="native", trust_native=True)
+
+
 def test_a_program_that_was_made_before_it_could_be_confined_is_made_again(added):
     added(COPY.replace("BEFORE", ""))
     (own,) = user_files("x86")
