@@ -15,6 +15,10 @@ use super::{check_shift, BranchPredictorParams};
 use breakeven_base::{BranchKind, ConfigError, StatSink, Unit};
 use educe::Educe;
 
+/// Predictions in flight: far more than a pipeline holds. On Minor, as in gem5, those behind an instruction after which
+/// fetch starts anew stay until a later branch commits, and a guest need not have one.
+const MOST_IN_FLIGHT: usize = 1 << 16;
+
 /// What fetch goes on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
@@ -240,6 +244,9 @@ impl BranchPredictor {
             Some(i) => i.record(is_indirect(kind), taken, target),
             None => IndirectRecord::default(),
         };
+        if self.in_flight.len() == MOST_IN_FLIGHT {
+            self.commit_oldest();
+        }
         self.in_flight.push_back(Record {
             seq,
             pc,

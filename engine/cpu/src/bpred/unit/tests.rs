@@ -31,6 +31,16 @@ fn all() -> [(&'static str, BranchPredictor); 8] {
     ]
 }
 
+#[test]
+fn predictions_that_nothing_commits_are_bounded() {
+    for (name, mut bp) in all() {
+        for seq in 0..2 * MOST_IN_FLIGHT as u64 {
+            bp.predict(seq, PC, 4, BranchKind::Cond);
+            assert!(bp.in_flight.len() <= MOST_IN_FLIGHT, "{name}");
+        }
+    }
+}
+
 /// Runs branches one at a time (predicted, resolved, committed) and counts the mispredictions.
 struct Runner {
     bp: BranchPredictor,
