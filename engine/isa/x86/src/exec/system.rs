@@ -113,6 +113,8 @@ impl<B: Bus> Exec<'_, B> {
                 if !self.now.drained {
                     return Err(Stop::NeedsDrain);
                 }
+                // The host goes through every line.
+                self.bus.worked_long();
                 self.cpu.outcome.effect =
                     SysEffect::CacheFlush { at: self.now.tick, line_cycles: self.cpu.options.wbinvd_line };
                 Ok(())

@@ -348,6 +348,7 @@ fn wbinvd_waits_for_the_pipeline_and_empties_the_caches() {
     let mut step = m.step;
     assert_eq!(m.fe.step(&mut m.bus, now(false), &mut step), StepResult::NeedsDrain);
     assert_eq!(m.step().effect, SysEffect::CacheFlush { at: now(true).tick, line_cycles: 1 });
+    assert_eq!(m.bus.worked, 1, "whoever observes the run is asked soon: a large cache takes the host long");
     let mut config = X86Config::default();
     config.crack.latency.push(("wbinvd".to_owned(), 7));
     let mut m = Machine::with(&config);
