@@ -45,6 +45,8 @@ pub struct Machine {
     pub(crate) state: State,
     pub bus: Platform,
     scheduled: Vec<Scheduled>,
+    /// Delayed effects that were carried out.
+    carried_out: u64,
     /// Where the statistics began.
     reset: Totals,
     started: Instant,
@@ -58,8 +60,9 @@ pub struct Machine {
 
 /// Ticks in a nanosecond.
 const NS: u64 = 1000;
-/// Most delayed effects at once.
+/// Most delayed effects at once, and in all: they cost the guest no instruction.
 const SCHEDULE_LIMIT: usize = 1000;
+const CARRIED_OUT_LIMIT: u64 = 50_000;
 
 impl Machine {
     /// Builds the machine and loads the guest.
@@ -130,6 +133,7 @@ impl Machine {
             state,
             bus,
             scheduled: Vec::new(),
+            carried_out: 0,
             reset: Totals::default(),
             started: Instant::now(),
             dumps: Dumps::default(),
@@ -150,6 +154,7 @@ impl Machine {
         self.state.mem.clone_from(&state.mem);
         self.bus.restore(devices)?;
         self.scheduled.clear();
+        self.carried_out = 0;
         self.dumps = Dumps::default();
         Ok(())
     }
@@ -292,6 +297,11 @@ impl Machine {
                 self.scheduled[next].at = Tick(due.at.0.saturating_add(due.period).max(now.0 + 1));
             } else {
                 self.scheduled.remove(next);
+            }
+            self.carried_out += 1;
+            if self.carried_out > CARRIED_OUT_LIMIT {
+                let why = format!("more than {CARRIED_OUT_LIMIT} pseudo-ops that the guest put off were carried out");
+                return Some(self.refuse(why));
             }
             if let Some(end) = self.act(due.effect, observer) {
                 return Some(end);

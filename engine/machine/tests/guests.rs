@@ -170,6 +170,15 @@ fn a_guest_that_dumps_or_schedules_without_end_is_stopped() {
     let top = a.words.len();
     a.op(0x40).beq(ZERO, ZERO, top);
     run_all(&a, |core, _, end| assert!(end.detail.contains("put off"), "{core}: {end:?}"));
+    // Few that come again in every cycle are as much work.
+    let mut a = Asm::new();
+    a.li(A0, 1).li(A1, 1);
+    for _ in 0..900 {
+        a.op(0x40);
+    }
+    let top = a.words.len();
+    a.beq(ZERO, ZERO, top);
+    run_all(&a, |core, _, end| assert!(end.detail.contains("carried out"), "{core}: {end:?}"));
 }
 
 #[test]
