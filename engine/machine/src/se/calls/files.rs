@@ -4,8 +4,8 @@ use std::os::unix::fs::MetadataExt;
 
 use cap_std::fs::FileTypeExt;
 
-use super::super::errno::{Errno, EAGAIN, EBADF, EFAULT, EFBIG, EINVAL, ENOTTY, EPIPE};
-use super::super::files::{open, Entry, Target, MOST};
+use super::super::errno::{Errno, EAGAIN, EBADF, EFAULT, EFBIG, EINVAL, ENOMEM, ENOTTY, EPIPE};
+use super::super::files::{open, Entry, Target, MOST, MOST_LISTED};
 use super::super::memory::{Prot, PAGE};
 use super::super::pipes::WHOLE;
 use super::super::signals;
@@ -276,6 +276,7 @@ impl Call<'_> {
         let files = &mut self.p.files;
         let path = files.get(fd)?.path.clone();
         let root = files.root.as_ref().map(|r| r.dir.try_clone()).transpose()?;
+        let listed = files.listed();
         let Target::Directory { entries, at, file } = &mut files.get(fd)?.target else {
             return Err(Errno(libc::ENOTDIR));
         };
@@ -296,6 +297,9 @@ impl Call<'_> {
                 };
                 let inode = cap_std::fs::MetadataExt::ino(&entry.metadata()?);
                 list.push(Entry { name: entry.file_name().into_encoded_bytes(), inode, kind });
+            }
+            if listed > 0 && listed + list.len() > MOST_LISTED {
+                return Err(ENOMEM);
             }
             list[2..].sort_by(|a, b| a.name.cmp(&b.name));
             *entries = Some(list);

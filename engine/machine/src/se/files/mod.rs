@@ -24,6 +24,9 @@ const MOST_OPEN: usize = 4096;
 /// All that the processes may write to files together, in bytes: a runaway guest must not fill the host's disk.
 pub(super) const WRITE_LIMIT: u64 = 4 << 30;
 
+/// Entries of all directories that are being read, in lists that the host keeps.
+pub(super) const MOST_LISTED: usize = 1 << 17;
+
 /// As [`WRITE_LIMIT`], to files in memory (`memfd_create`): they are in the host's.
 const MEMORY_LIMIT: u64 = 256 << 20;
 
@@ -131,6 +134,15 @@ impl Files {
     pub fn get(&mut self, fd: u64) -> Result<&mut Open, Errno> {
         let d = self.descriptor(fd)?;
         self.open.get_mut(d.open).and_then(Option::as_mut).map(|shared| &mut shared.open).ok_or(EBADF)
+    }
+
+    /// Entries of the directories that are being read.
+    pub fn listed(&self) -> usize {
+        let length = |shared: &Shared| match &shared.open.target {
+            Target::Directory { entries: Some(list), .. } => list.len(),
+            _ => 0,
+        };
+        self.open.iter().flatten().map(length).sum()
     }
 
     /// Puts an open file at the lowest free descriptor from `least` on.

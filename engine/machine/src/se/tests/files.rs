@@ -1,5 +1,6 @@
 //! Descriptors and paths: what stays in the allowed directory.
 
+use super::super::files::MOST_LISTED;
 use super::*;
 
 #[test]
@@ -308,4 +309,27 @@ fn a_process_makes_so_many_files_and_no_more() {
     assert!(!dir.join("inside/four").exists() && !dir.join("inside/directory").exists());
     assert_eq!(r.p.warnings(), ["the process has made 3 files, as many as it may: EDQUOT"]);
     let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn lists_of_open_directories_are_bounded() {
+    let (mut r, dir) = Rig::in_directory("lists", true);
+    let inside = dir.join("inside");
+    for n in 0..3000 {
+        fs::write(inside.join(format!("{n:0>200}")), "").expect("a file");
+    }
+    let mut lists = 0;
+    while lists < 200 {
+        let fd = r.open(".", 0o200_000);
+        assert!(fd < 1000);
+        if r.call("getdents64", &[fd, BUFFER, 1000]) == error(libc::ENOMEM) {
+            // Other folders that are closed make room; what was begun goes on.
+            assert!((r.call("getdents64", &[fd - 1, BUFFER, 1000]) as i64) > 0);
+            assert_eq!(r.call("close", &[fd - 1]), 0);
+            assert!((r.call("getdents64", &[fd, BUFFER, 1000]) as i64) > 0);
+            break;
+        }
+        lists += 1;
+    }
+    assert_eq!(lists, MOST_LISTED / 3000, "entries of {lists} lists");
 }
