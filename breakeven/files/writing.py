@@ -14,6 +14,9 @@ from pathlib import Path
 
 from breakeven.errors import UserError
 
+#: characters of a suffix that tells a library what to write
+_LONGEST_SUFFIX = 20
+
 
 def unwritable(path: Path, error: OSError) -> UserError:
     """The sentence for a file that cannot be written."""
@@ -44,7 +47,9 @@ def _taking_the_place(target: Path) -> Iterator[Path]:
     """A file beside `target` that is renamed to it: what is there, a link too, is replaced and not followed."""
     import tempfile  # with it comes `random`: only who writes a file pays for them
 
-    descriptor, name = tempfile.mkstemp(prefix=".", suffix=f".new{target.suffix}", dir=target.parent)
+    # A guest may call its file anything: a longer suffix would not fit a name.
+    suffix = target.suffix if len(target.suffix) <= _LONGEST_SUFFIX else ""
+    descriptor, name = tempfile.mkstemp(prefix=".", suffix=f".new{suffix}", dir=target.parent)
     os.close(descriptor)
     beside = Path(name)
     try:

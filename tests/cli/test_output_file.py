@@ -43,6 +43,12 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == "text"
 
 
+def test_a_name_may_be_as_long_as_a_name_can_be(tmp_path: Path) -> None:
+    for name in ("a." + "x" * 253, "b" * 255, ".c" + "x" * 253):
+        write_text(tmp_path / name, "whole")
+        assert (tmp_path / name).read_text() == "whole"
+
+
 def test_a_device_is_written_directly() -> None:
     write_bytes(Path(os.devnull), b"gone")
     with pytest.raises(UserError, match="cannot write '/dev/full': no space left on device"):
