@@ -59,6 +59,7 @@ def calibrate_(
     from breakeven.calibration import measurements, report, workflow
     from breakeven.calibration.fit import as_options
     from breakeven.calibration.host import this_host
+    from breakeven.files.sandbox import terminable
     from breakeven.files.writing import check_target
     from breakeven.output.console import print_json, print_parts
     from breakeven.points.machine_spec import MachineSpec
@@ -74,7 +75,7 @@ def calibrate_(
         check_target(out)
         if out.suffix != ".py":
             raise UserError(f"{out}: the name of a machine file must end in .py")
-        with _progress(json, "calibrate") as progress:
+        with terminable(), _progress(json, "calibrate") as progress:
             measured = workflow.read_or_measure(file, progress)
             fit = workflow.fit_preset(preset, measured, progress)
         workflow.write_machine(fit, measured, out)
