@@ -388,7 +388,7 @@ def test_points_come_in_the_order_of_the_places_though_the_long_ones_run_first()
 @pytest.mark.parametrize(
     ("machine", "setting", "names"),
     [
-        ("u74", "cpu.executeBranchDelay=5", ["rv-byte", "rv-word"]),
+        ("u74", "cpu.executeBranchDelay=7", ["rv-byte", "rv-word"]),
         ("bonnell", "cpu.dcache.data_latency=9", ["x64-copy-unrolled", "x64-byte"]),
     ],
 )
@@ -506,7 +506,7 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
     assert simulator.points("u74", settings[0], *question)["rows"] == ahead
     assert len(booted) == 2 and (simulator._engine.simulated, simulator._engine.read) == (11, read)
     # Of what is simulated while nothing is asked the points are kept, no guest in another's place.
-    idle = ["cpu.executeBranchDelay=5"]
+    idle = ["cpu.executeBranchDelay=7"]
     simulator.ahead("u74", idle, *question, keep=False)
     assert list(simulator._variants) == [("u74", tuple(settings[1]), 0)] and len(booted) == 3
     for _ in range(2):
