@@ -34,9 +34,20 @@ def test_without_a_profile_the_build_is_as_it_would_be():
 STATE = subprocess.run(["git", "rev-parse", "HEAD:engine"], cwd=REPO, capture_output=True, text=True).stdout[:12]
 
 
-@pytest.mark.skipif(
+with_a_profile = pytest.mark.skipif(
     not list(REPO.glob(f"target/profile/release-*-{STATE}.profdata")), reason="the engine was built without a profile"
 )
+
+
+@with_a_profile
+def test_a_later_engine_does_not_get_this_ones_profile(tmp_path):
+    for name, text in {"git": "echo 0123456789abcdef", "cargo": "exit 1"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    assert flags(PATH=f"{tmp_path}:{os.environ['PATH']}") == []
+
+
+@with_a_profile
 def test_the_profile_comes_behind_the_flags_that_the_user_gives():
     user, separate, profile, quiet = flags(RUSTFLAGS="-Cdebuginfo=2 -Copt-level=3")
     assert (user, separate) == ("-Cdebuginfo=2", "-Copt-level=3")

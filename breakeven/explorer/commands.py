@@ -12,6 +12,7 @@ from breakeven.explorer.state import State
 from breakeven.files.data import find_data
 from breakeven.output.shell import quoted, shell_command
 from breakeven.points import CACHE_STATES, index_of
+from breakeven.points.measurements import AGAIN
 
 if TYPE_CHECKING:
     from breakeven.config.simobject import SimObject
@@ -69,6 +70,8 @@ def _gem5(state: State, sizes: Sequence[int]) -> str:
     words += ["--dst", str(state.dst)] if state.dst else []
     number = index_of(CACHE_STATES, state.cache, "cache state")
     words += ["--state", str(number)] if number else []
+    # A script does not measure again what has not converged: all points as often as the page measures those.
+    words += ["--reps", str(AGAIN)]
     pasted = " ".join(map(quoted, words))
     return f"breakeven gem5 {pasted}\n# on a real gem5: gem5.opt {pasted}"
 

@@ -176,11 +176,12 @@ def test_what_it_says_of_a_moved_value_is_what_find_says_with_it_set_when_moved(
     status, out, _ = in_process("sensitivity", *REAL, "--match", MOVING)
     (effect,) = json.loads(out)["effects"]
     assert status == 0 and effect["parameter"]["path"] == MOVING
-    moved, *_ = effect["variations"]
-    found = json.loads(in_process("find", *REAL, "--set", f"{MOVING}={moved['value']}")[1])["break_even"]
-    assert moved["choice"] == {name: found[name] for name in moved["choice"]}
     before = json.loads(in_process("find", *REAL)[1])["break_even"]
-    assert before["threshold"] == json.loads(out)["break_even"]["threshold"] != found["threshold"]
+    assert effect["variations"] and before["threshold"] == json.loads(out)["break_even"]["threshold"]
+    for moved in effect["variations"]:
+        found = json.loads(in_process("find", *REAL, "--set", f"{MOVING}={moved['value']}")[1])["break_even"]
+        assert moved["choice"] == {name: found[name] for name in moved["choice"]}
+        assert before["threshold"] != found["threshold"]
 
 
 def test_compare_tells_what_its_answer_rests_on_when_moved(in_process, tmp_path):

@@ -50,7 +50,7 @@ impl Cpu {
 
 impl<B: Bus> Exec<'_, B> {
     /// Reads operand `n` as a vector; a general register is its low word. Not inlined, like the two below: two hundred
-    /// operations call them. With the way to memory in each of these the engine took a third longer to compile.
+    /// operations call them. With the way to memory in each of these the engine took a seventh longer to compile.
     #[inline(never)]
     pub(crate) fn vread(&mut self, n: usize) -> R<V> {
         let k = self.i.k[n];
