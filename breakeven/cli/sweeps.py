@@ -86,16 +86,15 @@ def sweep(
         axes |= read_sweep_file(file)
         if was_given(context, "machine"):
             axes["machines"] = machine_names(machine)
-        named = axes.pop("out", None)
-        if out is None and named is not None:
-            check_replaces_table(named)
-            out = named
     for name, what in (("routines", "routines: name some"), ("sizes", "sizes: give --sizes")):
         if not axes[name]:
             raise UserError(f"the sweep has no {what}, or a --file")
-    path = out or (None if json else Path("sweep.csv"))
+    named = axes.pop("out", None) or (None if json else Path("sweep.csv"))
+    path = out or named
     if path:
         check_output(path)
+    if path and not out:
+        check_replaces_table(path)
     for name in ("cache", "measure"):
         axes[name] = axes[name].split(",")
     swept, start = swept_texts(axes.pop("sweep")), time.perf_counter()

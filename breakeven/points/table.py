@@ -82,7 +82,7 @@ def check_output(path: Path) -> None:
 
 
 def check_replaces_table(path: Path) -> None:
-    """Raises `UserError` where a table that a sweep file names would take the place of anything but a table."""
+    """Raises `UserError` where a table that no option names would take the place of anything but a table."""
     if path.is_symlink() or (path.exists() and not (path.is_file() and _is_table(path))):
         raise UserError(f"{str(path)!r} is no table of results, and would be replaced: give it with --out")
 
