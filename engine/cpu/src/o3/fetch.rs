@@ -269,8 +269,15 @@ impl Fetch {
         let mut slots = 0;
         #[allow(clippy::cast_possible_truncation)] // far below
         let mut queued = (first - self.queue) as u32;
-        while slots < io.rules.widths.fetch && queued < io.rules.fetch_queue {
+        loop {
+            let full = slots >= io.rules.widths.fetch || queued >= io.rules.fetch_queue;
+            if full && !self.may_need_no_slot(first, io) {
+                break;
+            }
             if self.at_instruction(io) && !self.instruction_ready(io, cx, when) {
+                break;
+            }
+            if full && io.cost(io.ring.tail()) > 0 {
                 break;
             }
             let seq = io.ring.push();
@@ -294,6 +301,18 @@ impl Fetch {
                 self.wait_for_target(self.targets.ready());
             }
         }
+    }
+
+    /// Whether the next micro-op can be one that is fused with the one before it, which this cycle has fetched.
+    fn may_need_no_slot(&self, first: Seq, io: &Io) -> bool {
+        let tail = io.ring.tail();
+        io.rules.fuses
+            && tail > first
+            && if tail < self.path.placed {
+                io.cost(tail) == 0
+            } else {
+                io.rules.macro_fusion && io.ring.flags(tail - 1).any(UopFlags::FUSE_HEAD)
+            }
     }
 
     /// Whether the whole of the next instruction can be taken out of the buffer now; executes it unless that has been done.

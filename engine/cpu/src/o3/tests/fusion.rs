@@ -13,7 +13,7 @@ fn eliminated_moves_take_no_time() {
 #[test]
 fn a_fused_branch_needs_no_issue_slot() {
     // 32 pairs of compare and branch (not taken, predicted so) become ready together behind the chain, on six units:
-    // 64 micro-ops take 11 cycles to issue, 32 take 6.
+    // 64 micro-ops take 11 cycles to issue, 32 take 6; and a branch of its own waits a cycle for its compare.
     let mut program = chain(OpClass::IntDiv, 4);
     for _ in 0..32 {
         let mut compare = add(2, 1).flags(UopFlags::FUSE_HEAD);
@@ -25,7 +25,29 @@ fn a_fused_branch_needs_no_issue_slot() {
     let on = O3Config { macroFusion: true, numIQEntries: 128, ..O3Config::default() };
     let off = O3Config { numIQEntries: 128, ..O3Config::default() };
     let (fused, plain) = (cycles_with(on, program.clone()), cycles_with(off, program));
-    assert_eq!(plain - fused, 5);
+    assert_eq!(plain - fused, 6);
+}
+
+#[test]
+fn a_fused_branch_is_fetched_with_its_head_in_the_last_slot() {
+    let body = |adds: u8, compare: UopFlags, branch: UopFlags| {
+        let mut body: Vec<Inst> = (0..adds).map(|i| add(2 + i, 20)).collect();
+        body.push(add(14, 20).flags(compare));
+        body.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 59][..], &[false]].concat()).flags(branch));
+        body.push(mark());
+        body
+    };
+    let cycles = |adds, width, fused: bool| {
+        let cfg = O3Config { macroFusion: fused, decoupledFrontEnd: true, fetchWidth: width, ..O3Config::default() };
+        let (head, tail) =
+            if fused { (UopFlags::FUSE_HEAD, UopFlags::FUSE_TAIL) } else { (UopFlags::empty(), UopFlags::empty()) };
+        let mut r = machine(cfg, 2, MockFe::new(body(adds, head, tail)));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        r.core.cycles()
+    };
+    // Three additions, a compare and a branch fill four slots when the last two are fused, and begin a fifth when not.
+    assert_eq!(cycles(3, 4, true), cycles(3, 5, false));
+    assert!(cycles(3, 4, false) > cycles(3, 4, true) + 50);
 }
 
 #[test]
