@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from html import escape
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.crossings import TIE, leaders_of
-from breakeven.output.html import table, wrong
+from breakeven.output.html import escape, table, wrong
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.measurements import Tally, measured_again
 from breakeven.points.record import UNEXPECTED_TRAP

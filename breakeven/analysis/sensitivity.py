@@ -14,7 +14,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from breakeven.analysis.compare import curves_of
@@ -27,7 +26,7 @@ from breakeven.analysis.verdict import chosen, describe_leads
 from breakeven.config.errors import ConfigError, OverrideError
 from breakeven.errors import UserError
 from breakeven.machine.resolve import resolving
-from breakeven.output.html import table, wrong
+from breakeven.output.html import escape, table, wrong
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.sweeps.run import run_sweep
