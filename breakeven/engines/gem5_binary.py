@@ -25,7 +25,7 @@ from breakeven.errors import UserError
 from breakeven.files import landlock, sandbox
 from breakeven.files.data import find_data
 from breakeven.machine.presets import find_machine
-from breakeven.machine.resolve import resolve
+from breakeven.machine.resolve import of_request, resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file, unpack
 from breakeven.points.engine import FOREIGN, Engine, Identity, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
@@ -106,7 +106,7 @@ class Gem5Session:
         failure: UserError | None = None
         with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, max(len(points), 1))) as pool:
             futures: dict[Future[bytes], int] = {
-                pool.submit(self._engine.simulate, self.machine, each): i for i, each in enumerate(points)
+                pool.submit(of_request(self._engine.simulate, self.machine, each)): i for i, each in enumerate(points)
             }
             try:
                 for future in as_completed(futures):

@@ -12,7 +12,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import near
-from breakeven.files.importing import importable
+from breakeven.files.importing import importable, read_source
 from breakeven.files.reading import read_bounded
 from breakeven.m5 import finder, machines_package
 
@@ -29,7 +29,7 @@ def as_m5(folder: Path | None = None) -> Iterator[None]:
 
 def _execute(path: Path, name: str) -> dict[str, Any]:
     try:
-        source = read_bounded(path)
+        source = read_source(str(path))
     except OSError as error:
         raise FileNotFoundError(f"cannot read {path}: {error.strerror}") from None
     if b"\0" in source:
