@@ -13,6 +13,8 @@ from breakeven.engines.gem5_binary import Gem5Engine
 from breakeven.errors import UserError
 from breakeven.files import landlock
 from breakeven.files.data import find_data
+from breakeven.machine.resolve import resolving
+from breakeven.points import RESULT_BYTES, Point
 from breakeven.points.machine_spec import MachineSpec
 
 #: takes gem5's arguments; logs its runs in a folder, and gives up on points whose size is named
@@ -137,3 +139,51 @@ def test_a_gem5_that_is_old_or_none_or_lacks_the_isa(gem5, breakeven, monkeypatc
     assert "is no gem5: it does not run a script that asks its version; set GEM5" in says(*words)
     monkeypatch.setenv("GEM5", os.devnull)
     assert "is no program; set GEM5 to its binary" in says(*words)
+
+
+MACHINE = """
+from machines import u74
+from part import SIZE
+def machine(**options):
+    return u74.machine(l1d_size=SIZE, **options)
+"""
+
+
+@pytest.mark.parametrize("edited", [None, "mine.py", "mine.py and back", "part.py", "gem5.opt", "real"])
+def test_a_point_is_of_the_files_that_it_is_kept_under(gem5, tmp_path, monkeypatch, edited):
+    """Whatever is edited while a gem5 runs, even if it is put back: the point is not told, and the command ends."""
+    real = tmp_path / "real"
+    real.write_text("the program that a script starts")
+    gem5.write_text(
+        gem5.read_text().replace('print("breakeven', f"print('built with BINARY = {real}');print(\"breakeven")
+    )
+    file = tmp_path / "mine.py"
+    file.write_text(MACHINE)
+    (tmp_path / "part.py").write_text('SIZE = "16KiB"\n')
+
+    def waited(engine, command, folder):
+        (folder / "results.bin").write_bytes(bytes(RESULT_BYTES))
+        if edited:
+            path = tmp_path / edited.partition(" ")[0]
+            before = path.read_text()
+            path.write_text(before.replace("16", "32") + "\n")
+            if "back" in edited:
+                path.write_text(before)
+        return 0, "", ""
+
+    monkeypatch.setattr(Gem5Engine, "_wait_for", waited)
+    told, spec = [], MachineSpec(str(file))
+    with resolving():
+        engine = Gem5Engine()
+        identity = engine.identity(spec)[0]
+        session = engine.open(spec)
+        if edited is None:
+            session.run(Point("rv-word", 8).pack(), on_results=lambda *row: told.append(row))
+            assert len(told) == 1
+        else:
+            with pytest.raises(UserError, match="changed while gem5 ran: run it again"):
+                session.run(Point("rv-word", 8).pack() * 2, 1, on_results=lambda *row: told.append(row))
+            assert told == []
+    with resolving():
+        after = Gem5Engine().identity(spec)[0]
+    assert (after != identity) == (edited in ("part.py", "gem5.opt", "real"))
