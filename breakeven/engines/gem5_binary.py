@@ -263,13 +263,14 @@ class Gem5Engine(Engine):
         return row
 
     def _wait_for(self, command: list[str], folder: Path) -> tuple[int, str, str]:
+        # Its Python would take bytecode for current by the second and the size of a machine file.
         def popen() -> subprocess.Popen[str]:
             if self._program.elf is not None:
                 # The guest may be somebody else's, and gem5 writes whatever file a guest's `writefile` names.
                 landlock.restrict([Path("/")], [folder, Path(os.devnull)])
             return subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                errors="replace",
+                errors="replace", env={**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")},
             )  # fmt: skip
 
         process = sandbox.started(popen)

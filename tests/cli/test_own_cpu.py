@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import cache_from_source
 from pathlib import Path
+from py_compile import PycInvalidationMode, compile
 
+import pytest
+
+from breakeven.files.data import find_data
+from breakeven.m5 import machines_package
+from breakeven.machine import presets
 from breakeven.machine.diff import NONE, differences
 from breakeven.machine.presets import describe_machine
 from breakeven.machine.resolve import of_request, resolve, resolving
@@ -105,3 +113,26 @@ def test_a_neighbour_that_was_edited_is_read_again_whatever_its_time(breakeven, 
         values = {row["path"]: row["value"] for row in json.loads(shown)["parameters"]}
         assert (values["cpu.dcache.size"], values["cpu.dcache.assoc"]) == (size.replace("K", " K"), str(ways))
     assert not list(tmp_path.rglob("*.pyc"))
+
+
+@pytest.mark.parametrize("mode", [PycInvalidationMode.TIMESTAMP, PycInvalidationMode.CHECKED_HASH])
+def test_a_preset_that_was_edited_is_read_again_whatever_its_time(tmp_path, monkeypatch, mode):
+    """Bytecode of a preset, or of a module of theirs, counts where it is of the very source."""
+    place = tmp_path / "configs" / "machines"
+    shutil.copytree(find_data("configs", "machines"), place, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(machines_package, "folder", lambda: place)
+    monkeypatch.setattr(presets, "find_machine", lambda name: place / f"{name}.py")
+    preset, module = place / "atomic.py", place / "fresh.py"
+    preset.write_text(preset.read_text().replace("NAME =", "from machines.fresh import WIDTH\nNAME =").replace(
+        "cpu=RiscvAtomicSimpleCPU()", "cpu=RiscvAtomicSimpleCPU(width=WIDTH)"
+    ))  # fmt: skip
+    for clock, width in (("2GHz", 1), ("3GHz", 1), ("3GHz", 2)):
+        preset.write_text(re.sub("[23]GHz", clock, preset.read_text()))
+        module.write_text(f"WIDTH = {width}\n")
+        for path in (preset, module):
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+            if not Path(cache_from_source(path)).exists():
+                compile(str(path), invalidation_mode=mode)
+        objects = {each["path"]: each["params"] for each in describe_machine("atomic")["objects"]}
+        period = 10**12 // (int(clock[0]) * 10**9)
+        assert (objects["system.cpu"]["width"], objects["system.clk_domain"]["clock"]) == (width, [period])
