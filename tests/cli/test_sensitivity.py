@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import fields, replace
 
 import pytest
 
@@ -212,6 +213,27 @@ def test_every_variant_is_of_the_machine_s_file_as_it_was(fake, tmp_path):
     with resolving():
         sensitivity(SweepSpec(["slow", "fast"], [MachineSpec(str(file))], [8, 400]), Edited(model))
     assert len(seen) > 2 and set(seen) == {4}
+
+
+#: another value of each field of a sweep that decides its points; machine and sizes stand beside the question
+OTHER = {
+    "routines": ["slow", "rv-word"], "src_offsets": [3], "dst_offsets": [3], "offset_pairs": [(3, 3)],
+    "cache_states": ["cold"], "measures": ["throughput"], "repetitions": 5, "warmup": 3, "calls": 8, "total": 4096,
+    "size2": 8, "src_offset2": 3, "dst_offset2": 3, "seed": 2, "flags": 1, "routine_parameter": 1, "distance": 64,
+    "again": False,
+}  # fmt: skip
+
+
+def test_an_answer_is_of_all_that_its_points_were_measured_with(fake, tmp_path):
+    assert {each.name for each in fields(SweepSpec)} == {*OTHER, "machines", "sizes", "parameters"}
+    spec = SweepSpec(["slow", "fast"], [U74], [8, 400])
+    with Store(tmp_path / "s.sqlite") as store:
+        engine = StoredEngine(Storable(fake(model)), store)
+        engine.open(U74)
+        sensitivity(spec, engine)
+        assert rests_on(replace(spec, sizes=[8, 200, 400]), engine)
+        told = [name for name, value in OTHER.items() if rests_on(replace(spec, **{name: value}), engine)]
+        assert told == [] and not rests_on(replace(spec, sizes=[8]), engine)
 
 
 def test_refused_values_are_told(fake):
