@@ -76,7 +76,8 @@ class Best:
     left_out: dict[str, list[str]] = field(default_factory=dict)
     #: what went wrong, point by point; such points win nothing
     failures: list[str] = field(default_factory=list)
-    #: points that were not taken from a store; None: not counted
+    #: simulations: two of a point that is measured again, those of left-out routines, none of what a store has; None:
+    #: not counted
     simulated: int | None = None
 
     def conditions(self) -> str:
