@@ -58,6 +58,18 @@ def test_no_output_goes_through_a_link_that_nobody_named(
     assert Path(name).is_symlink() and not list(outside.iterdir())
 
 
+def test_no_plot_goes_through_a_link_at_the_name_of_its_question(breakeven: Callable, outside: Path) -> None:
+    words = ("find", "rv-byte", "rv-word", "-m", "atomic", "--sizes", "1..8", "--no-store", "--plot")
+    assert breakeven(*words, "svg").returncode == 0
+    (plot,) = Path().glob("*.svg")
+    plot.unlink()
+    plot.symlink_to(outside / "new.svg")
+    done = breakeven(*words, "svg")
+    assert done.returncode == 1 and f"'{plot}' is a symbolic link" in done.stderr and "--plot FILE" in done.stderr
+    assert not list(outside.iterdir())
+    assert breakeven(*words, plot).returncode == 0 and (outside / "new.svg").is_file()
+
+
 def test_every_default_name_of_the_launcher_is_looked_at() -> None:
     """A new option with a file's name must not be forgotten: its default has a suffix, or is the folder."""
     names = [name for name in vars(Options()).values() if isinstance(name, str) and ("." in name or name == "m5out")]
