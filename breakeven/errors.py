@@ -9,12 +9,13 @@ class UserError(Exception):
     """What the user asked for cannot be done; the message is one sentence for stderr."""
 
 
-def printable(text: str) -> str:
-    """Text for a terminal: names come from programs, tables and stores, and may hold what moves a cursor or hides text.
-    All but printable characters and line ends are written as Python writes them."""
+def printable(text: str, keep: str = "\n") -> str:
+    """Text for a terminal, a page or a table: names come from programs, tables and stores, and may hold what moves a
+    cursor, hides text or begins a line. All but printable characters and those in `keep` are written as Python writes
+    them."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    return "".join(each if each.isprintable() or each in keep else ascii(each)[1:-1] for each in text)
 
 
 def near(name: str, known: Iterable[str], *, all_of: str = "") -> str:

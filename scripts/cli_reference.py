@@ -20,6 +20,8 @@ def _cell(text: str) -> str:
 def _default(param: Any) -> str:
     """What stands where nothing is given; empty where that is nothing."""
     value = param.default
+    if value is None and isinstance(getattr(param, "show_default", None), str):
+        value = param.show_default
     if callable(value) or param.required or value is None or value is False or type(value).__name__ == "Sentinel":
         return ""
     if isinstance(value, (list, tuple)):

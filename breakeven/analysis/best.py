@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from html import escape
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.crossings import TIE, leaders_of
-from breakeven.output.html import table, wrong
+from breakeven.output.html import escape, table, wrong
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.measurements import Tally, measured_again
 from breakeven.points.record import UNEXPECTED_TRAP
@@ -77,7 +76,8 @@ class Best:
     left_out: dict[str, list[str]] = field(default_factory=dict)
     #: what went wrong, point by point; such points win nothing
     failures: list[str] = field(default_factory=list)
-    #: points that were not taken from a store; None: not counted
+    #: simulations: two of a point that is measured again, those of left-out routines, none of what a store has; None:
+    #: not counted
     simulated: int | None = None
 
     def conditions(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from breakeven.analysis.verdict import (
     marks_of,
     sentences,
 )
-from breakeven.output.html import table, wrong
+from breakeven.output.html import escape, table, wrong
 from breakeven.points.measurements import Tally, again_words, measured_again
 from breakeven.sweeps.spec import SweepSpec
 

@@ -22,6 +22,7 @@ from breakeven.engines.open import opened_store
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.data import find_data
+from breakeven.files.reading import parsed_json
 from breakeven.machine.resolve import Machine, resolve
 from breakeven.points.machine_spec import MachineSpec
 
@@ -77,11 +78,22 @@ def load_to_use(spec: MachineSpec, store: Store | None = None) -> list[Latency]:
     with store.telling("measured again"):
         context = store.find(identity)
         noted = None if context is None else store.noted(context, question)
-    if noted is not None:
-        return [Latency(**row) for row in json.loads(noted)]
+    if known := _read(noted):
+        return known
     found = _measured(machine)
     store.note(store.context(identity, str(spec), text), question, json.dumps([asdict(row) for row in found]))
     return found
+
+
+def _read(noted: str | None) -> list[Latency]:
+    """The levels in a note; none where it holds no such: a store says what its maker wrote."""
+    try:
+        return [
+            Latency(str(row["level"]), int(row["size_bytes"]), float(row["cycles"]), float(row["nanoseconds"]))
+            for row in parsed_json(noted or "[]")
+        ]
+    except (ValueError, TypeError, LookupError, OverflowError):
+        return []
 
 
 def load_to_use_of(spec: MachineSpec, store: Path | None = None, no_store: bool = False) -> list[Latency]:

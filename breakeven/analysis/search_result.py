@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ from breakeven.analysis.verdict import (
     sentences,
 )
 from breakeven.errors import UserError
-from breakeven.output.html import table, wrong
+from breakeven.output.html import escape, table, wrong
 from breakeven.points.measurements import Tally, again_words, measured_again
 from breakeven.points.ranges import parse_number
 from breakeven.sweeps.spec import SweepSpec

@@ -14,7 +14,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from breakeven.analysis.compare import curves_of
@@ -26,8 +25,8 @@ from breakeven.analysis.sensitivity_steps import Parameter, parameters_of
 from breakeven.analysis.verdict import chosen, describe_leads
 from breakeven.config.errors import ConfigError, OverrideError
 from breakeven.errors import UserError
-from breakeven.machine.resolve import resolving
-from breakeven.output.html import table, wrong
+from breakeven.machine.resolve import forget, of_request
+from breakeven.output.html import escape, table, wrong
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.sweeps.run import run_sweep
@@ -291,7 +290,7 @@ class _Variants:
         """Every item with its answer as they come, in as many threads as the host has cores (or as were asked for)."""
         many = self.threads or len(os.sched_getaffinity(0))
         with ThreadPoolExecutor(many) as pool:
-            asked: dict[Future[_Answer], _Item] = {pool.submit(answer, item): item for item in items}
+            asked: dict[Future[_Answer], _Item] = {pool.submit(of_request(answer, item)): item for item in items}
             try:
                 for future in as_completed(asked):
                     yield asked[future], future.result()
@@ -304,11 +303,12 @@ class _Variants:
         parameter, step = move
         machine = self.spec.machines[0].with_settings(f"{parameter.path}={step}")
         try:
-            with resolving():
-                self.engine.check(machine, self.spec.routines)
-                curves = self._curves(machine, 1)
+            self.engine.check(machine, self.spec.routines)
+            curves = self._curves(machine, 1)
         except (UserError, ConfigError, OverrideError) as error:
             return str(error).removeprefix(f"{machine}: ")
+        finally:
+            forget(machine)
         return None if curves == self.curves else Variation(step, self._lead(curves))
 
     def share(self, effect: tuple[Parameter, list[Variation]]) -> float:
@@ -337,9 +337,9 @@ class _Variants:
     def _search(self, item: tuple[Effect, Variation]) -> Variation:
         effect, variation = item
         machine = self.spec.machines[0].with_settings(f"{effect.parameter.path}={variation.value}")
-        with resolving():
-            moved = replace(self.spec, machines=[machine])
-            found = find(moved, self.engine, 1, None, min(PROBES, len(self.spec.sizes)), hints=self.edges)
+        moved = replace(self.spec, machines=[machine])
+        found = find(moved, self.engine, 1, None, min(PROBES, len(self.spec.sizes)), hints=self.edges)
+        forget(machine)
         self.failures += found.failures
         return replace(variation, choice=found.leads.answer.choice, searched=True)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.sensitivity_question import question, sizes_text
 from breakeven.errors import UserError
+from breakeven.files.reading import parsed_json
 
 if TYPE_CHECKING:
     from breakeven.points.engine import SweepProgress
@@ -30,7 +30,8 @@ def rests_on(
         found = sensitivity(spec, engine, threads, progress)
         return f"{found.sentence()} ({sizes_text(spec)})"
     text = engine.noted(spec.machines[0], question(spec))
-    if not text:
-        return ""
-    answer = json.loads(text)
-    return f"{answer['said']} ({answer['sizes']}; an earlier `breakeven sensitivity`)"
+    try:
+        answer = parsed_json(text or "{}")
+        return f"{answer['said']} ({answer['sizes']}; an earlier `breakeven sensitivity`)"
+    except (ValueError, TypeError, LookupError):
+        return ""  # none, or no answer of ours: a store says what its maker wrote

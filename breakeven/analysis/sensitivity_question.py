@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from breakeven.sweeps.spec import SweepSpec
 
 
+#: of a sweep, what stands beside the question: the machine, and the sizes in the answer; or is told by the pairs
+_BESIDE = ("machines", "sizes", "src_offsets", "dst_offsets", "offset_pairs")
+
+
 def question(spec: SweepSpec) -> str:
-    """What identifies the question beside machine, engine and guest; sizes do not: they stand in the answer."""
-    src, dst = spec.pairs()[0]
-    told = (*spec.routines, src, dst, *spec.cache_states, *spec.measures, spec.calls, spec.size2, spec.flags,
-            spec.routine_parameter, len(spec.sizes) == 1 and spec.sizes[0])  # fmt: skip
-    return "sensitivity " + json.dumps(told)
+    """What identifies the question beside machine, engine and guest: all that decides the points but several sizes."""
+    told = {each.name: getattr(spec, each.name) for each in fields(spec) if each.name not in _BESIDE}
+    told |= {"pairs": spec.pairs(), "size": spec.sizes[0] if len(spec.sizes) == 1 else None}
+    return "sensitivity " + json.dumps(told, default=list)
 
 
 def sizes_text(spec: SweepSpec) -> str:

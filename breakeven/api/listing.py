@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from breakeven.api.arguments import names_of, opened_engine, path_of
 from breakeven.errors import UserError
+from breakeven.files.writing import default_place
 from breakeven.machine.resolve import resolve, resolving
 from breakeven.sweeps.request import Settings, machine_spec, settings_texts
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def report(
     *sources: str | Path,
-    out: str | Path = "report.html",
+    out: str | Path | None = None,
     title: str = "",
     machine: str | None = None,
     settings: Settings | None = None,
@@ -31,6 +32,7 @@ def report(
     """One web page of tables that `sweep` wrote, of studies' reports, or (no `sources`) of the store (docs/cli.md).
 
     A folder of studies' reports (``results``) alone: a page of each in it, and its ``index.html``; `out` is not used.
+    `out`: None: ``report.html``, where no link lies.
     `machine`: of a store only this machine. `settings`: what the tables' sweep had. `machine_files`: machine files of
     yours that the tables name: they are run to show their parameters.
     """
@@ -40,8 +42,9 @@ def report(
     if len(sources) == 1 and is_results(Path(sources[0])):
         site = write_site(Path(sources[0]))
         return Report(site.index, site.points, site.failures)
+    page = Path(out) if out else default_place("report.html", "--out")
     return write_report(
-        [str(source) for source in sources], Path(out), title=title, machine=machine, settings=settings_texts(settings),
+        [str(source) for source in sources], page, title=title, machine=machine, settings=settings_texts(settings),
         machine_files=[Path(path) for path in machine_files], command=command, store=path_of(store),
     )  # fmt: skip
 
@@ -49,13 +52,14 @@ def report(
 def reproduce(
     *studies: str | Path,
     every: bool = False,
-    out: str | Path = "results",
+    out: str | Path | None = None,
     threads: int = 0,
     store: bool | str | Path = True,
     progress: SweepProgress | None = None,
     on_report: Callable[[Outcome, Path], None] | None = None,
 ) -> list[tuple[Outcome, Path]]:
-    """Runs studies of published claims and writes their reports, and the page of all verdicts, into the folder `out`:
+    """Runs studies of published claims and writes their reports, and the page of all verdicts, into the folder `out`
+    (None: ``results``, which is no link):
     each outcome with its report (docs/studies.md).
 
     None named: the five founding ones, with `every` all there are. `progress`: work done, all of it, and the study it
@@ -69,7 +73,7 @@ def reproduce(
     if every and studies:
         raise UserError("either all studies or those named: leave out --all or the names")
     found = find_studies([str(name) for name in studies] or ([] if every else founding_studies()))
-    folder = Path(out)
+    folder = Path(out) if out else default_place("results", "--out")
     check_reports(folder)
     done = []
     with resolving(), opened_engine(store, None, durable=False) as engine:

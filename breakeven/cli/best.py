@@ -116,7 +116,7 @@ def best_done(found: Any, html: Path | None, out: Path | None, seconds: float, j
         parts += [words] if (words := found.left_out_words()) else []
         parts += [again] if (again := again_words(found.table)) else []
         simulated = len(found.table) if found.simulated is None else found.simulated
-        parts.append(f"{len(found.table)} points, {simulated} of them simulated now, in {seconds:.1f} s")
+        parts.append(f"{len(found.table)} points in {seconds:.1f} s; {simulated} simulations now")
         parts += [f"{what}: {path}" for what, path in files.items() if path]
         print_parts(parts, markdown)
     print_failures(found.failures, len(found.table))

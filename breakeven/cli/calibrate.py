@@ -38,7 +38,12 @@ def calibrate_(
             autocompletion=completion.machines,
         ),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The machine file.")] = Path("my_cpu.py"),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="The machine file, also where there is one.", show_default="my_cpu.py"
+        ),
+    ] = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -60,7 +65,7 @@ def calibrate_(
     from breakeven.calibration.fit import as_options
     from breakeven.calibration.host import this_host
     from breakeven.files.sandbox import terminable
-    from breakeven.files.writing import check_target
+    from breakeven.files.writing import check_target, default_place
     from breakeven.output.console import print_json, print_parts
     from breakeven.points.machine_spec import MachineSpec
 
@@ -69,6 +74,10 @@ def calibrate_(
         raise UserError(f"to compare {machine} with the host add --check; to fit from it use --base {machine}")
     if machine and base:
         raise UserError("--check MACHINE compares that machine as it is: leave out --base")
+    if out is None and not machine:
+        out = default_place("my_cpu.py", "--out")
+        if out.exists():
+            raise UserError(f"'{out}' is there already, and may have been edited: give --out {out} to replace it")
     fit, models, parts = None, {machine: MachineSpec(machine)}, []
     if not machine:
         preset = workflow.base_preset(base)

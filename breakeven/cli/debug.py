@@ -15,7 +15,10 @@ from breakeven.errors import UserError
 DebugFlagsOption = Annotated[
     str, typer.Option("--debug-flags", metavar="FLAG", help="O3PipeView: the stages of each micro-op (O3 and Minor).")
 ]
-DebugFileOption = Annotated[Path, typer.Option("--debug-file", metavar="FILE", help="Where the trace goes.")]
+DebugFileOption = Annotated[
+    Path | None,
+    typer.Option("--debug-file", metavar="FILE", help="Where the trace goes.", show_default="trace.out"),
+]
 DebugStartOption = Annotated[
     int, typer.Option("--debug-start", metavar="TICK", parser=number(0), help="Trace what is fetched from here on.")
 ]
@@ -25,7 +28,6 @@ DebugEndOption = Annotated[
 DebugLimitOption = Annotated[
     str, typer.Option("--debug-limit", metavar="BYTES", help="The trace ends after this much (a micro-op takes ~250).")
 ]
-DEBUG_FILE = Path("trace.out")
 DEBUG_LIMIT = "1024MiB"
 _FLAGS = ("O3PipeView",)
 
@@ -46,7 +48,7 @@ class Trace:
             )
 
 
-def parse_trace_options(flags: str, file: Path, limit: str) -> Trace | None:
+def parse_trace_options(flags: str, file: Path | None, limit: str) -> Trace | None:
     """The trace that the options ask for; None: none. Raises `UserError` for a flag that there is not."""
     names = [name for name in flags.split(",") if name]
     for name in names:
@@ -54,9 +56,10 @@ def parse_trace_options(flags: str, file: Path, limit: str) -> Trace | None:
             raise UserError(f"unknown debug flag {name!r}: there is {', '.join(_FLAGS)}")
     if not names:
         return None
-    from breakeven.files.writing import check_target
+    from breakeven.files.writing import check_target, default_place
     from breakeven.points.ranges import parse_number
 
+    file = file or default_place("trace.out", "--debug-file")
     check_target(file)
     size = parse_number(limit, "--debug-limit")
     if not 0 < size <= MAX_U64:

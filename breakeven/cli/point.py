@@ -10,7 +10,6 @@ import typer
 from breakeven.cli import completion
 from breakeven.cli.app import EXIT_WRONG, app
 from breakeven.cli.debug import (
-    DEBUG_FILE,
     DEBUG_LIMIT,
     DebugFileOption,
     DebugFlagsOption,
@@ -46,7 +45,7 @@ def run(
     store: StoreOption = None,
     no_store: NoStoreOption = False,
     debug_flags: DebugFlagsOption = "",
-    debug_file: DebugFileOption = DEBUG_FILE,
+    debug_file: DebugFileOption = None,
     debug_limit: DebugLimitOption = DEBUG_LIMIT,
     json: JsonOption = False,
 ) -> int:

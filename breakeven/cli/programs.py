@@ -13,7 +13,6 @@ from typer.core import TyperCommand, TyperOption
 
 from breakeven.cli.app import EXIT_INTERRUPTED, EXIT_LIMIT, EXIT_WRONG, app
 from breakeven.cli.debug import (
-    DEBUG_FILE,
     DEBUG_LIMIT,
     DebugEndOption,
     DebugFileOption,
@@ -77,7 +76,7 @@ def exec_(
         int, typer.Option(parser=number(0), help="What the guest's initparam pseudo-op returns.")
     ] = 0,
     debug_flags: DebugFlagsOption = "",
-    debug_file: DebugFileOption = DEBUG_FILE,
+    debug_file: DebugFileOption = None,
     debug_start: DebugStartOption = 0,
     debug_end: DebugEndOption = 0,
     debug_limit: DebugLimitOption = DEBUG_LIMIT,

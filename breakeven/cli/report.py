@@ -20,7 +20,9 @@ def report(
             "all reports (results): a page in each, and an index.html."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page, .html.")] = Path("report.html"),
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page, .html.", show_default="report.html")
+    ] = None,
     title: Annotated[str, typer.Option(help="Its title (default: the sources' names).")] = "",
     machine: Annotated[str | None, typer.Option("--machine", "-m", help="Of a store: only this machine.")] = None,
     settings: Annotated[

@@ -21,7 +21,7 @@ def reproduce(
         list[str] | None, typer.Argument(help="Studies, or study .py files (default: the five founding studies).")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="The later studies, too.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the reports.")] = Path("results"),
+    out: Annotated[Path | None, typer.Option(help="Folder of the reports.", show_default="results")] = None,
     threads: ThreadsOption = 0,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -43,4 +43,4 @@ def reproduce(
             *(studies or []), every=every, out=out, threads=threads, store=kept_in(store, no_store), progress=progress,
             on_report=None if json or progress else say,
         )  # fmt: skip
-    return summaries.studies_done(done, out, json)
+    return summaries.studies_done(done, out or Path("results"), json)

@@ -1,9 +1,11 @@
 """A real gem5 as an engine: the same guest and points under `configs/sweep.py`, each point in a process of gem5's.
 
 Like the simulator's, a point starts from the guest's boot, whatever ran before it; processes run side by side. The
-binary is what ``$GEM5`` names, else ``gem5``, ``gem5.opt`` or ``gem5.fast`` on the path. What gem5 cannot express of a
+binary is what ``$GEM5`` names, else ``gem5``, ``gem5.opt`` or ``gem5.fast`` on the path; of a script that starts one,
+both. What gem5 cannot express of a
 preset is left out; its warnings say what, once (`configs/gem5_run.py`). Results may be kept: what decides them besides
-machine, guest and point is the binary and our scripts.
+machine, guest and point is the binary and our scripts. If one of these files is changed while a gem5 runs, its point
+is not told.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextvars import Context
 from functools import cached_property
 from pathlib import Path
 
@@ -25,7 +28,7 @@ from breakeven.errors import UserError
 from breakeven.files import landlock, sandbox
 from breakeven.files.data import find_data
 from breakeven.machine.presets import find_machine
-from breakeven.machine.resolve import resolve
+from breakeven.machine.resolve import of_request, resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file, unpack
 from breakeven.points.engine import FOREIGN, Engine, Identity, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
@@ -41,9 +44,11 @@ _OLDEST = (24, 0)
 _PATIENCE = 120
 #: asks a gem5 what it is
 _ASK = """
+import os
 import _m5.core
 from m5.defines import buildEnv
 print("breakeven asks:", _m5.core.gem5Version)
+print("built with BINARY =", os.path.realpath("/proc/self/exe"))
 for option, value in buildEnv.items():
     print("built with", option, "=", value)
 """
@@ -96,6 +101,11 @@ class Gem5Session:
     def routines(self) -> list[Routine]:
         return self._engine.routines(self.machine)
 
+    def _simulated(self, record: bytes) -> bytes:
+        row = self._engine.simulate(self.machine, record)
+        self._engine.check_unchanged(self.machine, self.machine_hash)
+        return row
+
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
@@ -106,7 +116,7 @@ class Gem5Session:
         failure: UserError | None = None
         with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, max(len(points), 1))) as pool:
             futures: dict[Future[bytes], int] = {
-                pool.submit(self._engine.simulate, self.machine, each): i for i, each in enumerate(points)
+                pool.submit(of_request(self._simulated, each)): i for i, each in enumerate(points)
             }
             try:
                 for future in as_completed(futures):
@@ -132,6 +142,15 @@ class Gem5Session:
         return b"".join(rows[i] for i in range(len(points)))
 
 
+def _state(path: Path) -> tuple[int, ...]:
+    """What no change of a file leaves as it was."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def _cancel(futures: dict[Future[bytes], int]) -> None:
     for future in futures:
         future.cancel()
@@ -145,6 +164,7 @@ class Gem5Engine(Engine):
         self._gem5 = find_gem5()
         self._running: set[subprocess.Popen[str]] = set()
         self._told: set[str] = set()
+        self._seen: dict[Path, tuple[int, ...]] = {}
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         """What this process can know: gem5 reads parameters that the embedded engine has no rule for, and judges
@@ -169,6 +189,7 @@ class Gem5Engine(Engine):
         return resolve(machine, unread=True).hash
 
     def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
+        self._changed(machine)
         resolved = resolve(machine, unread=True)
         guest = hashlib.sha256(self._program.of(resolved.isa)).hexdigest()
         return Identity(self._fingerprint, resolved.hash, guest), resolved.text
@@ -179,6 +200,7 @@ class Gem5Engine(Engine):
     def open(self, machine: MachineSpec) -> Gem5Session:
         self._check_kernel()
         self._check_build(machine)
+        self._changed(machine)
         return Gem5Session(self, machine)
 
     @cached_property
@@ -186,10 +208,32 @@ class Gem5Engine(Engine):
         return build_of(self._gem5)
 
     @cached_property
+    def _files(self) -> list[Path]:
+        """What decides results besides machine, guest and point."""
+        named, real = Path(self._gem5).resolve(), Path(self._build.get("BINARY", os.devnull))
+        binaries = [named] if real == named or not real.is_file() else [named, real]
+        return [*binaries, find_data("configs", "sweep.py"), find_data("configs", "gem5_run.py")]
+
+    def _changed(self, machine: MachineSpec) -> list[Path]:
+        """Files that are not as they were when this was first asked of them."""
+        paths = [*self._files, find_machine(machine.name).resolve()]
+        now = {path: _state(path) for path in paths}
+        return [path for path in paths if self._seen.setdefault(path, now[path]) != now[path]]
+
+    def check_unchanged(self, machine: MachineSpec, machine_hash: str) -> None:
+        """Raises `UserError` after a run that may have read another file than its point would be kept under."""
+        changed = [str(path) for path in self._changed(machine)]
+        # In a context of its own the machine's file is read as it is now, with the modules beside it.
+        if not changed and Context().run(resolve, machine, True).hash != machine_hash:
+            changed = [f"a module of {machine.name}"]
+        if changed:
+            raise UserError(f"{', '.join(changed)} was changed while gem5 ran: run it again")
+
+    @cached_property
     def _fingerprint(self) -> str:
         """Of the binary and of the scripts that it runs."""
         found = hashlib.sha256()
-        for path in (Path(self._gem5), find_data("configs", "sweep.py"), find_data("configs", "gem5_run.py")):
+        for path in self._files:
             with open(path, "rb") as file:
                 found.update(hashlib.file_digest(file, "sha256").digest())
         return f"{FOREIGN}gem5-{found.hexdigest()}"
@@ -219,13 +263,14 @@ class Gem5Engine(Engine):
         return row
 
     def _wait_for(self, command: list[str], folder: Path) -> tuple[int, str, str]:
+        # Its Python would take bytecode for current by the second and the size of a machine file.
         def popen() -> subprocess.Popen[str]:
             if self._program.elf is not None:
                 # The guest may be somebody else's, and gem5 writes whatever file a guest's `writefile` names.
                 landlock.restrict([Path("/")], [folder, Path(os.devnull)])
             return subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                errors="replace",
+                errors="replace", env={**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")},
             )  # fmt: skip
 
         process = sandbox.started(popen)

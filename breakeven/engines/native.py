@@ -219,7 +219,7 @@ class NativeSession:
         import numpy as np
 
         count = len(records) // pt.POINT_BYTES
-        with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
+        with sandbox.terminable(), tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
             points, out = Path(folder, "points.bin"), Path(folder, "results.bin")
             points.write_bytes(pt.points_file(records))
             run = _run if self._own is None else partial(_run_confined, self._engine.isa)

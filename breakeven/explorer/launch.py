@@ -44,6 +44,7 @@ def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
 
     import uvicorn
 
+    from breakeven.explorer.connections import protocol
     from breakeven.explorer.server import application
 
     class Server(uvicorn.Server):
@@ -54,7 +55,7 @@ def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
 
     config = uvicorn.Config(
         application(hub, token, port), log_level="critical", access_log=False,
-        server_header=False, timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",
+        server_header=False, timeout_graceful_shutdown=1, lifespan="on", http=protocol(), ws="none", loop="asyncio",
     )  # fmt: skip
     return Server(config)
 

@@ -92,7 +92,7 @@ def _guarded(inner: App, token: str, port: int) -> App:
             given = re.sub(rb".*(?:^|&)token=([^&]*).*", rb"\1", scope["query_string"])
         if headers.get(b"host") not in hosts or not hmac.compare_digest(given, token.encode()):
             text = "This page needs the whole address that `breakeven explore` printed, with its token.\n"
-            await PlainTextResponse(text, 403, headers=_HEADERS)(scope, receive, send)
+            await PlainTextResponse(text, 403, headers={**_HEADERS, "Connection": "close"})(scope, receive, send)
             return
         await inner(scope, receive, send)
 

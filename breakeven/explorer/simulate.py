@@ -6,6 +6,7 @@ are kept for longer.
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,10 +21,14 @@ from breakeven.engines.run_points import run_points
 from breakeven.errors import UserError
 from breakeven.explorer import commands, controls
 from breakeven.explorer.state import from_row
+from breakeven.files.binaries import guest_elf
+from breakeven.files.data import find_data
+from breakeven.files.importing import read_again
 from breakeven.machine.resolve import Machine, forget, resolve
 from breakeven.points import CACHE_STATES, MEASURES, Point, index_of
 from breakeven.points.converged import measured
 from breakeven.routine.checks import check_routines
+from breakeven.routine.registry import user_files
 from breakeven.sweeps.request import machine_spec
 
 #: variants that are kept with their booted guests
@@ -36,8 +41,8 @@ REMEMBERED = 2048
 _TRACE = 1 << 20
 
 Settings = Sequence[str]
-#: machine, settings, when its file was edited (ns)
-Key = tuple[str, tuple[str, ...], int]
+#: machine, settings
+Key = tuple[str, tuple[str, ...]]
 #: of one point: size, source and destination offset
 Place = Sequence[int]
 
@@ -81,6 +86,7 @@ class Simulator:
         self._variants: OrderedDict[Key, Variant] = OrderedDict()
         self._known: OrderedDict[Key, _Known] = OrderedDict()
         self._stack = ExitStack()
+        self._guests = _guests()
         self._engine = self._opened()
 
     def _opened(self) -> Any:
@@ -94,15 +100,23 @@ class Simulator:
 
     def routines_changed(self) -> None:
         """A routine was added: engines and variants are made anew."""
-        for name, settings, _ in list(self._variants):
+        self._guests = _guests()
+        for name, settings in list(self._variants):
             forget(machine_spec(name, list(settings)))
         self._variants.clear()
         self._known.clear()
+        self._stack.close()
         self._engine = self._opened()
+
+    def _key(self, name: str, settings: Settings) -> Key:
+        """Of a variant. If a file that was read is another by now (a machine's, a module's, a guest), none is kept."""
+        if read_again() or _guests() != self._guests:
+            self.routines_changed()
+        return name, tuple(settings)
 
     def variant(self, name: str, settings: Settings) -> Variant:
         """The variant, from the kept ones if it is there. An edited machine file is another machine."""
-        key = _key(name, settings)
+        key = self._key(name, settings)
         found = self._variants.pop(key, None) or self._made(name, list(settings))
         self._variants[key] = found
         self._let_go()
@@ -140,7 +154,7 @@ class Simulator:
 
         `keep`: as any other; else it is the first to be let go of, and none is booted for points that are known.
         """
-        key, made = _key(name, settings), _points(routines, places, cache, measure)
+        key, made = self._key(name, settings), _points(routines, places, cache, measure)
         if keep or key in self._variants:
             variant = self.variant(name, settings)
         elif key in self._known and self._known[key].have(routines, made):
@@ -170,7 +184,7 @@ class Simulator:
         self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str
     ) -> dict[str, Any]:  # fmt: skip
         """Cycles per call of every routine at every place: [least, median, converged, problem]."""
-        key, made = _key(name, settings), _points(routines, places, cache, measure)
+        key, made = self._key(name, settings), _points(routines, places, cache, measure)
         known = self._known.get(key)
         if known is None or not known.have(routines, made):
             variant = self.variant(name, settings)
@@ -292,9 +306,13 @@ def _go_on() -> None:
     """Nobody stops it."""
 
 
-def _key(name: str, settings: Settings) -> Key:
-    edited = Path(name).stat().st_mtime_ns if name.endswith(".py") and Path(name).is_file() else 0
-    return name, tuple(settings), edited
+def _guests() -> str:
+    """A hash of breakeven's guests and the user's."""
+    found = hashlib.sha256()
+    for isa in ("riscv", "x86"):
+        for path in (find_data("guests", f"{isa}.elf"), *(own.guest for own in user_files(isa))):
+            found.update(hashlib.sha256(str(path).encode() + b"\0" + guest_elf(isa, path)).digest())
+    return found.hexdigest()
 
 
 def _points(routines: Sequence[str], places: Sequence[Place], cache: str, measure: str) -> list[Point]:

@@ -17,7 +17,7 @@ from breakeven.explorer.saved import saved
 from breakeven.explorer.simulate import Simulator
 from breakeven.explorer.state import State, as_row, to_fragment
 from breakeven.files.writing import replacing
-from breakeven.machine.resolve import resolving
+from breakeven.machine.resolve import of_request, resolving
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def view(state: State, store: Path | None = None, no_store: bool = False, thread
     """Simulates what the page of `state` shows. Raises `UserError` as the page would tell it."""
     # In a thread of its own: a notebook has a loop that runs already.
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(_view, state, store, no_store, threads).result()
+        return pool.submit(of_request(_view, state, store, no_store, threads)).result()
 
 
 def _view(state: State, store: Path | None, no_store: bool, threads: int) -> View:

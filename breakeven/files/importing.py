@@ -5,11 +5,50 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType
 
 from breakeven.files.data import find_data
+from breakeven.files.reading import read_bounded
+
+#: what was read for the request that is being answered, by path; None: there is none
+_read: ContextVar[dict[str, bytes] | None] = ContextVar("sources that were read for the request", default=None)
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Within it a machine's file and the modules beside it stay what they were when they were first read."""
+    token = _read.set({})
+    try:
+        yield
+    finally:
+        _read.reset(token)
+
+
+def read_source(path: str) -> bytes:
+    """The source at `path`, as `reading_once` has it."""
+    known = _read.get()
+    if known is None:
+        return read_bounded(Path(path))
+    return known.get(path) or known.setdefault(path, read_bounded(Path(path)))
+
+
+def read_again() -> bool:
+    """Within a request that goes on for long: whether a source is another one by now; all are then read again."""
+    known = _read.get() or {}
+    if all(_is_still(Path(path), source) for path, source in known.items()):
+        return False
+    known.clear()
+    return True
+
+
+def _is_still(path: Path, source: bytes) -> bool:
+    try:
+        return read_bounded(path) == source
+    except OSError:
+        return False
 
 
 class _FromSource(SourceFileLoader):
@@ -17,7 +56,7 @@ class _FromSource(SourceFileLoader):
     after a quick edit, or with a clock that jumps, a machine would be built from what a file said before."""
 
     def get_code(self, fullname: str) -> CodeType:
-        code: CodeType = self.source_to_code(self.get_data(self.path), self.path)
+        code: CodeType = self.source_to_code(read_source(self.path), self.path)
         return code
 
 

@@ -146,6 +146,20 @@ def _flush(path: Path) -> None:
         os.close(descriptor)
 
 
+def default_place(name: str, option: str, folder: Path | None = None) -> Path:
+    """`name` in `folder` (None: the current one), for an output that `option` could have named and did not.
+
+    Raises `UserError` where a link lies there, or on the way below `folder`: whoever made the folder would choose the
+    file that is replaced.
+    """
+    place = folder or Path()
+    for part in Path(name).parts:
+        place /= part
+        if place.is_symlink():
+            raise UserError(f"{str(place)!r} is a symbolic link that nobody named: remove it, or give {option}")
+    return place
+
+
 def check_target(path: Path) -> None:
     """Raises `UserError` before anything runs when no file can be written at `path`."""
     folder = path.resolve().parent

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from getopt import GetoptError, getopt
+from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.m5.command_line import DEBUG_FLAGS, GEM5_VERSION, OPTIONS, flag_called
@@ -63,6 +64,7 @@ def _usage(what: str) -> int:
 
 def _take(options: Options, name: str, value: str) -> None:
     attribute = name.replace("-", "_")
+    options.given.add(attribute)
     if name in ("quiet", "verbose"):
         setattr(options, attribute, getattr(options, attribute) + 1)
     elif name in ("redirect-stdout", "redirect-stderr", "silent-redirect", "listener-loopback-only", "allow-writes"):
@@ -106,6 +108,7 @@ def _debug_flag(options: Options, text: str) -> None:
 def _run(options: Options, arguments: list[str]) -> int:
     from breakeven.m5.loader import run_script
 
+    options.check_default_places(Path(options.outdir))
     if options.redirect_stdout or options.redirect_stderr:
         _redirect(options)
     if options.verbose:

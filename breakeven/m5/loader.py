@@ -6,13 +6,12 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import near
-from breakeven.files.importing import importable
+from breakeven.files.importing import importable, read_source
 from breakeven.files.reading import read_bounded
 from breakeven.m5 import finder, machines_package
 
@@ -28,25 +27,27 @@ def as_m5(folder: Path | None = None) -> Iterator[None]:
 
 
 def _execute(path: Path, name: str) -> dict[str, Any]:
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    code = _ours(path, name) or _compiled(path)
+    exec(code, module.__dict__)  # a script is code that the user asked us to run
+    return module.__dict__
+
+
+def _ours(path: Path, name: str) -> CodeType | None:
+    """The code of a preset of ours; None for a file of the user's."""
+    return machines_package.ByContent(name, str(path)).get_code(name) if machines_package.module_of(path) else None
+
+
+def _compiled(path: Path) -> CodeType:
     try:
-        source = read_bounded(path)
+        source = read_source(str(path))
     except OSError as error:
         raise FileNotFoundError(f"cannot read {path}: {error.strerror}") from None
     if b"\0" in source:
         # Python's own error would not say which file.
         raise SyntaxError("the file has NUL bytes: it is no Python source", (str(path), 1, 1, None))
-    module = ModuleType(name)
-    module.__file__ = str(path)
-    code = _bytecode(path, name) or compile(source, str(path), "exec")
-    exec(code, module.__dict__)  # a script is code that the user asked us to run
-    return module.__dict__
-
-
-def _bytecode(path: Path, name: str) -> CodeType | None:
-    """That of a preset of ours, which the build has left beside it; None for a file of the user's."""
-    if machines_package.module_of(path) is None:
-        return None
-    return SourceFileLoader(name, str(path)).get_code(name)
+    return compile(source, str(path), "exec")
 
 
 def load_module(path: Path) -> dict[str, Any]:

@@ -5,18 +5,21 @@ A package or module of that name beside the script wins, as it would in Python.
 
 from __future__ import annotations
 
+import marshal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import spec_from_file_location
+from contextlib import contextmanager, suppress
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from breakeven.files.data import find_data
 
 NAME = "machines"
+#: of bytecode that holds a hash of its source (PEP 552): its flags, and the bytes before the code
+_CHECKED, _HEAD = b"\3\0\0\0", 16
 
 
 def folder() -> Path:
@@ -29,6 +32,21 @@ def module_of(path: Path) -> str | None:
     return f"{NAME}.{path.stem}" if path.parent == folder() else None
 
 
+class ByContent(SourceFileLoader):
+    """Takes the bytecode of a preset, or of a module of theirs, that the build has left if it is of this very source:
+    other bytecode goes by the second and the size of a source."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        source, bytecode = self.get_data(self.path), b""
+        with suppress(OSError):
+            bytecode = self.get_data(cache_from_source(self.path))
+        if bytecode[:_HEAD] == MAGIC_NUMBER + _CHECKED + source_hash(source):
+            code: CodeType = marshal.loads(bytecode[_HEAD:])
+        else:
+            code = self.source_to_code(source, self.path)
+        return code
+
+
 class _Finder:
     def __init__(self, beside: Path | None) -> None:
         self._beside = beside
@@ -36,6 +54,8 @@ class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if path is not None and fullname.startswith(f"{NAME}.") and Path(*path).is_relative_to(folder()):
+            return FileFinder(*path, (ByContent, SOURCE_SUFFIXES)).find_spec(fullname)
         if fullname != NAME:
             return None
         if self._beside is not None:
@@ -44,7 +64,10 @@ class _Finder:
             if own is not None and own.loader is not None:
                 return own
         place = folder()
-        return spec_from_file_location(NAME, place / "__init__.py", submodule_search_locations=[str(place)])
+        init = str(place / "__init__.py")
+        return spec_from_file_location(
+            NAME, init, loader=ByContent(NAME, init), submodule_search_locations=[str(place)]
+        )
 
 
 def _is_ours(name: str, module: ModuleType, place: str) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from breakeven.files.writing import default_place
+
 
 class Options:
     """The launcher's options, under gem5's names (``m5.options``); a name without a meaning here is not kept."""
@@ -29,3 +33,15 @@ class Options:
         self.allow_writes = False
         #: ours: the instruction set that the build stands for (`breakeven.config.gem5_build`)
         self.isa: str | None = None
+        #: ours: options that were given
+        self.given: set[str] = set()
+
+    def check_default_places(self, folder: Path) -> None:
+        """Raises `UserError` where a file of the output folder that no option names, or that folder, is a link."""
+        names = ("outdir", "stats_file", "dump_config", "json_config", "stdout_file", "stderr_file")
+        usual = {name: value for name, value in vars(Options()).items() if name in names and name not in self.given}
+        if (own := usual.pop("outdir", None)) and folder == Path(own):
+            default_place(own, "--outdir")
+        for name, value in usual.items():
+            if getattr(self, name) == value:
+                default_place(value, f"--{name.replace('_', '-')}", folder)

@@ -59,7 +59,7 @@ class Outputs:
     def write_files(self, machine: Any, own: Iterable[str]) -> None:
         """The files that the guest wrote so far, where they have changed.
 
-        None takes the place of one of the simulator's: statistics, and what is called as in `own`.
+        None takes the place of a link, or of a file of the simulator's: statistics, and what is called as in `own`.
         """
         taken = {self._folder / name for name in own} | {*self._texts, *self._jsons}
         # What a block holds is written whole before the disk is waited for: once for all of them.
@@ -67,12 +67,10 @@ class Outputs:
             for name, content in sorted(machine.outputs().items()):
                 # A guest names its files; only the last part of a name reaches the host.
                 path = self._folder / Path(name).name
-                if path in taken:
+                if path in taken or path.is_symlink():
                     if name not in self._refused:
-                        print(
-                            f"warn: the guest's file {name!r} is not kept: that is a file of the simulator's",
-                            file=sys.stderr,
-                        )
+                        what = "a file of the simulator's" if path in taken else "a symbolic link"
+                        print(f"warn: the guest's file {name!r} is not kept: that is {what}", file=sys.stderr)
                     self._refused.add(name)
                 elif self._written.get(name) != content:
                     block.enter_context(replacing(path)).write_bytes(content)

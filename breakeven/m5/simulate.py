@@ -107,8 +107,11 @@ class Session:
             self._start_trace()
 
     def _check_places(self) -> None:
-        """Raises `UserError` where a process may write in a folder that output goes to: it could lead it elsewhere."""
+        """Raises `UserError` where a link that nobody named, or a process that may write in a folder that output goes
+        to, could lead output elsewhere."""
         options = self.options
+        if self.outdir is not None:
+            options.check_default_places(self.outdir)
         if self.outdir is None or not (options.allow_dir and options.allow_writes):
             return
         theirs = Path(options.allow_dir).resolve()

@@ -1,8 +1,9 @@
 """A machine as a request means it, made once.
 
 Within `resolving` (a command, a call of the Python API) every part that asks for the same variant is given the same
-`Machine`. A preset's file is executed for the first variant and for a `Template`, of which further ones are made; a
-user's file for each variant. Outside of it each `resolve` executes the file: a notebook's user may have edited it.
+`Machine`, in a pool's threads by `of_request`. A preset's file is executed for the first variant and for a `Template`,
+of which further ones are made; a user's file for each variant, as it was when it was first read. Outside of it each
+`resolve` executes the file as it is: a notebook's user may have edited it.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from breakeven import m5
 from breakeven.errors import UserError
+from breakeven.files.importing import reading_once
 
 if TYPE_CHECKING:
     from breakeven.config.overrides import Target
     from breakeven.config.simobject import SimObject
     from breakeven.machine.template import Template
     from breakeven.points.machine_spec import MachineSpec
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True)
@@ -125,9 +129,15 @@ def resolving(many: bool = False) -> Iterator[None]:
         return
     token = _of_request.set(_Request(many))
     try:
-        yield
+        with reading_once():
+            yield
     finally:
         _of_request.reset(token)
+
+
+def of_request(function: Callable[..., _Answer], *arguments: Any) -> Callable[[], _Answer]:
+    """`function` with `arguments` for another thread, to which it takes the request: a pool gives its threads none."""
+    return partial(copy_context().run, function, *arguments)
 
 
 def resolve(spec: MachineSpec, unread: bool = False) -> Machine:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+from html import escape as _escape
+
+from breakeven.errors import printable
+
+
+def escape(text: str) -> str:
+    """Text as HTML, on one line: names come from tables and stores."""
+    return _escape(printable(text, keep=""))
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from breakeven.errors import UserError
-from breakeven.files.writing import check_target, replacing
+from breakeven.errors import UserError, printable
+from breakeven.files.writing import check_target, default_place, replacing
 from breakeven.points import record as pt
 from breakeven.points.measurements import converged_column
 
@@ -83,7 +83,8 @@ def check_output(path: Path) -> None:
 
 def check_replaces_table(path: Path) -> None:
     """Raises `UserError` where a table that no option names would take the place of anything but a table."""
-    if path.is_symlink() or (path.exists() and not (path.is_file() and _is_table(path))):
+    default_place(str(path), "--out")
+    if path.exists() and not (path.is_file() and _is_table(path)):
         raise UserError(f"{str(path)!r} is no table of results, and would be replaced: give it with --out")
 
 
@@ -97,8 +98,20 @@ def _is_table(path: Path) -> bool:
     return b"routine" in text and b"cycles_median" in text
 
 
+def _with_plain_names(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without control characters, which could begin a line of a file in another language."""
+    import pandas as pd
+
+    def plain(value: object) -> object:
+        return printable(value, keep="") if isinstance(value, str) else value
+
+    texts = [name for name in table if not pd.api.types.is_numeric_dtype(table[name])]
+    return table.assign(**{name: table[name].map(plain) for name in texts}).rename(columns=plain)
+
+
 def write_table(table: pd.DataFrame, path: Path) -> None:
     """The table as .csv, .json (a list of rows) or .parquet."""
+    table = _with_plain_names(table)
     with replacing(path) as beside:
         if path.suffix == ".csv":
             table.to_csv(beside, index=False, lineterminator="\n")

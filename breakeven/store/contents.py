@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pandas as pd
 
@@ -48,7 +50,7 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
             f"the store {str(store.path)!r} is damaged ({printable(wrong[0])}): `breakeven store check` says more, "
             "`breakeven store repair` keeps what is whole"
         )
-    frames = []
+    frames, unknown = [], 0
     for context in store.contexts():
         if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
             continue
@@ -56,13 +58,38 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
         store.damaged += damaged
         records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
         results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
-        if len(whole):
+        known = _known(records)
+        unknown += int((~known).sum())
+        records, results = records[known], results[known]
+        if len(records):
             table = frame_of(printable(context.machine), {}, records, results)
             # What a sweep's table says only where it is not the default: all that tells two points apart.
             more = {column: records[column].astype("i8") for column in DESCRIBED}
             frames.append(table.assign(**more, **context.identity._asdict()))
+    if unknown:
+        text = f"{unknown} points of the store {str(store.path)!r} are none that this version knows: left out"
+        print(f"breakeven: {text}", file=sys.stderr)
     if not frames:
         return pd.DataFrame()
     all_ = pd.concat(frames, ignore_index=True)
     default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
     return all_.drop(columns=[name for name in DESCRIBED if (all_[name] == default[name]).all()])
+
+
+def _known(records: np.ndarray) -> np.ndarray:
+    """Which points have a name, a cache state and a measure that there are: a store says what its maker wrote."""
+    names = [name for name in np.unique(records["routine"]) if _is_name(name)]
+    states, measures = (records[name] < len(known) for name, known in _NAMED)
+    known: np.ndarray = np.isin(records["routine"], np.array(names, records["routine"].dtype)) & states & measures
+    return known
+
+
+_NAMED = (("cache_state", pt.CACHE_STATES), ("measure", pt.MEASURES))
+
+
+def _is_name(name: bytes) -> bool:
+    try:
+        pt.check_routine_name(name.decode())
+    except ValueError:
+        return False
+    return True

@@ -93,14 +93,15 @@ class ContextRow:
         self, id_: int, engine: str, machine_hash: str, guest: str, machine: str, packed: bytes, created: int,
         total: bytes | None,
     ) -> None:  # fmt: skip
-        self.id, self.identity = id_, Identity(engine, machine_hash, guest)
+        # SQLite keeps what a row was given, whatever its column is for.
+        self.id, self.identity = id_, Identity(str(engine), str(machine_hash), str(guest))
         self.machine, self.created = machine, created
         self._packed, self._total = packed, total
 
     @property
     def is_whole(self) -> bool:
         """Whether it is what was written."""
-        return self._total == self.own_sum
+        return isinstance(self.machine, str) and isinstance(self.created, int) and self._total == self.own_sum
 
     @property
     def own_sum(self) -> bytes:

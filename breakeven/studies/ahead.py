@@ -10,20 +10,19 @@ Progress is told in the work of the points that are simulated (`Work`); those th
 
 from __future__ import annotations
 
-import contextvars
 import itertools
 import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from breakeven.analysis.search import budget_of
+from breakeven.machine.resolve import of_request
 from breakeven.points import POINT_BYTES, RESULT_BYTES, point_dtype
 from breakeven.points.engine import Engine, Progress, Results, Routine, Session, SweepProgress
 from breakeven.points.machine_spec import MachineSpec
@@ -182,7 +181,7 @@ def run_studies(
     work.expect(sum(expected for each in tasks for expected, _ in each) + REPORT * len(studies))
     with ThreadPoolExecutor(threads) as pool:
         try:
-            submitted = [[_submit(pool, partial(_do, task, ahead, work)) for task in each] for each in tasks]
+            submitted = [[pool.submit(of_request(_do, task, ahead, work)) for task in each] for each in tasks]
             for number, (study, futures) in enumerate(zip(studies, submitted, strict=True), 1):
                 work.study = f"{study.name} ({number} of {len(studies)})"
                 for future in futures:
@@ -194,11 +193,6 @@ def run_studies(
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
-
-
-def _submit(pool: ThreadPoolExecutor, task: Callable[[], Any]) -> Future[Any]:
-    # The machines of the request (`breakeven.machine.resolve`) are those of the pool's threads, too.
-    return pool.submit(contextvars.copy_context().run, task)
 
 
 def _do(task: Task, ahead: AheadEngine, work: Work) -> None:

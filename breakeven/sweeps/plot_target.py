@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from breakeven.files.writing import default_place
 from breakeven.output.plot_file import FORMATS, check_plot
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def plot_target(asked: Path | None, verb: str, spec: SweepSpec) -> Path | None:
     if asked is None:
         return None
     named = f".{asked}" not in FORMATS
-    path = asked if named else Path(f"{plot_name(verb, spec)}.{asked}")
+    path = asked if named else default_place(f"{plot_name(verb, spec)}.{asked}", "--plot FILE")
     check_plot(path)
     return path
 

@@ -6,7 +6,6 @@ the very cycles that the table has: a table of another engine, of a changed pres
 
 from __future__ import annotations
 
-import contextvars
 import math
 import os
 import tempfile
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from breakeven.engines.open import open_engine
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.clock import core_period
-from breakeven.machine.resolve import Machine, resolve
+from breakeven.machine.resolve import Machine, of_request, resolve
 from breakeven.points import CACHE_STATES, MEASURES, STREAM, Point, index_of
 from breakeven.points.converged import measured
 from breakeven.points.machine_spec import HOST, MachineSpec
@@ -146,11 +145,7 @@ class Details:
         """`_look` at each row, on all cores."""
         ops = max(FEWEST_OPS, min(MOST_OPS, ops))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            # What was made for this request is each thread's, too.
-            looks = [
-                pool.submit(contextvars.copy_context().run, partial(self._look, part, row, ops, long))
-                for part, row in jobs
-            ]
+            looks = [pool.submit(of_request(self._look, part, row, ops, long)) for part, row in jobs]
         return [look.result() for look in looks]
 
     def _look(self, part: Part, row: dict[str, Any], ops: int, long: bool = False) -> dict[str, Any] | None:

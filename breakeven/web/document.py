@@ -11,9 +11,10 @@ import json
 import zlib
 from collections.abc import Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from breakeven.output.html import escape
 
 #: the browser refuses what would leave the page, whatever stands in it
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"

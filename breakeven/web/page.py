@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence, Set
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from breakeven.machine.presets import MachineError, find_machine, is_file_name, 
 from breakeven.machine.resolve import resolve, resolving
 from breakeven.machine.sources import Sources, Unmarked
 from breakeven.output import html
+from breakeven.output.html import escape
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import again_words, one_number
 from breakeven.points.table import DESCRIBED
@@ -83,10 +83,10 @@ def page(
         shown = [_part(part, details) for part in parts]
         _look_further(parts, shown, details)
         data = {"parts": shown, "machines": machines, "code": details.listings}
-    commands = "\n".join(dict.fromkeys([*(part.command for part in parts if part.command), again]))
+    commands = dict.fromkeys([*(part.command for part in parts if part.command), again])
     body = (
         f"{_links(links)}<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}{_verdicts(verdicts)}"
-        f'<p>{rows} points. Made again by</p>\n<pre class="command">{escape(commands)}</pre>\n{_left_out(parts)}'
+        f'<p>{rows} points. Made again by</p>\n<pre class="command">{_lines(commands)}</pre>\n{_left_out(parts)}'
         '<div id="parts"></div>\n<h2>Machines</h2>\n<div id="machines"></div>\n'
     )
     return document(title, body, data, [HERE / "page.css"], [HERE / "page.js"])
@@ -109,6 +109,10 @@ def verdict_table(rows: Sequence[Sequence[str]]) -> str:
 def _links(links: Sequence[tuple[str, str]]) -> str:
     shown = " &middot; ".join(f'<a href="{escape(to)}">{escape(text)}</a>' for text, to in links)
     return f"<nav>{shown}</nav>\n" if links else ""
+
+
+def _lines(commands: Iterable[str]) -> str:
+    return "\n".join(map(escape, commands))
 
 
 def _left_out(parts: Iterable[Part]) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.files.reading import check_links
 from breakeven.files.writing import write_text
+from breakeven.output.html import escape
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
 from breakeven.web import page as web_page

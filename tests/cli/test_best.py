@@ -9,6 +9,7 @@ import pytest
 
 import breakeven
 from breakeven.analysis.best import best, best_document, seconds_of
+from breakeven.cli.best import best_done
 from breakeven.errors import UserError
 from breakeven.machine.presets import MachineError, machine_names
 from breakeven.output.console import Table, fitted
@@ -132,3 +133,10 @@ def test_compare_has_a_block_for_each_machine(breakeven) -> None:
     each = json.loads(breakeven("compare", *pair, *on, "--json").stdout)
     alone = json.loads(breakeven("compare", *pair, "-m", "c906", "--json").stdout)
     assert each["ok"] and {**each["machines"][1], "file": None} == alone
+
+
+def test_simulations_are_no_share_of_the_points(fake, capsys) -> None:
+    """Of a point that is measured again there are two, and of routines that are left out no points."""
+    found = replace(best("copy", [replace(SPEC, src_offsets=[0])], fake(times)), simulated=18)
+    assert best_done(found, None, None, 0.25, json=False, markdown=False) == 0
+    assert "9 points in 0.2 s; 18 simulations now" in capsys.readouterr().out

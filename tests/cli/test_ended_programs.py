@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -71,6 +72,56 @@ def test_a_signal_in_add_leaves_nothing(tmp_path, number):
     process.send_signal(number)
     assert process.wait() == -number
     assert list(folder_of("riscv").iterdir()) == []
+
+
+#: in gcc's place: what it builds (the word behind -o) never ends
+GCC = """#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\necho $$ > {there}.new; mv {there}.new {there}; exec sleep 1000\n' > "$2"
+chmod +x "$2"
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="calibrate measures x86-64")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_calibrate_leaves_nothing(tmp_path, monkeypatch, number):
+    for name in ("bin", "tmp", "here"):
+        (tmp_path / name).mkdir()
+    there = tmp_path / "pid"
+    (tmp_path / "bin" / "gcc").write_text(GCC.format(there=there))
+    (tmp_path / "bin" / "gcc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    command = [sys.executable, "-P", "-m", "breakeven", "calibrate", "--base", "x86_o3"]
+    process = subprocess.Popen(command, cwd=tmp_path / "here", stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    until(lambda: there.is_file() or process.poll() is not None)
+    assert process.poll() is None and list((tmp_path / "tmp").iterdir())
+    process.send_signal(number)
+    assert process.wait() == (130 if number == signal.SIGINT else -number)
+    until(lambda: gone(int(there.read_text())))
+    assert [*(tmp_path / "tmp").iterdir(), *(tmp_path / "here").iterdir()] == []
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the native program is x86-64's")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_the_host_measures_leaves_nothing(tmp_path, monkeypatch, number):
+    """As `--engine native` and `calibrate --check` do; the program never ends."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    code = f"""
+import subprocess
+from breakeven.api import run
+from breakeven.engines import native
+script = "echo $$ > pid; mv pid child; exec sleep 1000"
+native._run = lambda *_: subprocess.run(["/bin/sh", "-c", script], cwd={str(tmp_path)!r})
+run("x64-copy-erms", size=8, engine="native", store=False)
+"""
+    process = subprocess.Popen([sys.executable, "-P", "-c", code], stderr=subprocess.DEVNULL)
+    until(lambda: (tmp_path / "child").is_file() or process.poll() is not None)
+    assert process.poll() is None and list((tmp_path / "tmp").iterdir())
+    process.send_signal(number)
+    assert process.wait() == -number and list((tmp_path / "tmp").iterdir()) == []
+    until(lambda: gone(int((tmp_path / "child").read_text())))
 
 
 def test_what_a_killed_add_has_left_is_removed_by_the_next(tmp_path, breakeven):

@@ -453,16 +453,22 @@ def test_a_compiler_that_was_unpacked_in_the_home_folder_finds_its_parts(tmp_pat
 
 
 @with_landlock
-def test_whether_a_file_is_there_is_not_told(tmp_path, built):
+@pytest.mark.parametrize(
+    "probe", ['#if __has_include("P")\nvoid g(void) {}\n#endif', '#pragma GCC dependency "P" words']
+)
+def test_whether_a_file_is_there_is_not_told(tmp_path, built, probe):
     source = tmp_path / "mine" / "f.c"
     source.parent.mkdir()
     for there in (tmp_path / "there", tmp_path / "not there"):
         if there.name == "there":
             there.write_text("")
-        source.write_text(f'#if __has_include("{there}")\nvoid f(void) {{}}\n#else\nvoid f(void) {{}}\n#endif\n')
+        source.write_text(f"{probe.replace('P', str(there))}\nvoid f(void) {{}}\n")
         if there.exists():
             # Whoever sees what was built is told of none that is there.
             with pytest.raises(UserError, match="f.c reads '.*there'"):
+                built(source, "riscv", confined=True)
+        elif "pragma" in probe:
+            with pytest.raises(UserError, match="not there: No such file"):
                 built(source, "riscv", confined=True)
         else:
             built(source, "riscv", confined=True)

@@ -13,6 +13,8 @@ from breakeven.engines.gem5_binary import Gem5Engine
 from breakeven.errors import UserError
 from breakeven.files import landlock
 from breakeven.files.data import find_data
+from breakeven.machine.resolve import resolving
+from breakeven.points import RESULT_BYTES, Point
 from breakeven.points.machine_spec import MachineSpec
 
 #: takes gem5's arguments; logs its runs in a folder, and gives up on points whose size is named
@@ -23,7 +25,7 @@ if sys.argv[-1].endswith("build.py"):
     sys.exit()
 here = pathlib.Path(__file__).parent / "runs"
 here.mkdir(exist_ok=True)
-(here / str(os.getpid())).touch()
+(here / str(os.getpid())).write_text(os.environ.get("PYTHONPYCACHEPREFIX", "none"))
 if {fails!r} in pathlib.Path(sys.argv[sys.argv.index("--points") + 1]).read_bytes().hex():
     sys.exit("fatal: not today")
 print("warn: minor without all of it: gem5 cannot express it", file=sys.stderr)
@@ -78,6 +80,9 @@ def test_a_point_that_fails_loses_no_other(gem5, breakeven):
     done = breakeven(*words, "-o", str(gem5.parent / "out.csv"), "--threads", "1")
     assert done.returncode == 1
     assert "gem5 gave up on rv-word, 77 bytes, on timing: fatal: not today (2 of 3 points are done)" in done.stderr
+    # Bytecode goes by the second and the size of a source: no gem5 takes that of a machine file as it was.
+    folders = [each.read_text() for each in (gem5.parent / "runs").iterdir()]
+    assert len(set(folders)) == 3 and all("breakeven-" in folder for folder in folders)
 
 
 #: writes outside of its folder, as a gem5 does for a guest that asks for it
@@ -137,3 +142,51 @@ def test_a_gem5_that_is_old_or_none_or_lacks_the_isa(gem5, breakeven, monkeypatc
     assert "is no gem5: it does not run a script that asks its version; set GEM5" in says(*words)
     monkeypatch.setenv("GEM5", os.devnull)
     assert "is no program; set GEM5 to its binary" in says(*words)
+
+
+MACHINE = """
+from machines import u74
+from part import SIZE
+def machine(**options):
+    return u74.machine(l1d_size=SIZE, **options)
+"""
+
+
+@pytest.mark.parametrize("edited", [None, "mine.py", "mine.py and back", "part.py", "gem5.opt", "real"])
+def test_a_point_is_of_the_files_that_it_is_kept_under(gem5, tmp_path, monkeypatch, edited):
+    """Whatever is edited while a gem5 runs, even if it is put back: the point is not told, and the command ends."""
+    real = tmp_path / "real"
+    real.write_text("the program that a script starts")
+    gem5.write_text(
+        gem5.read_text().replace('print("breakeven', f"print('built with BINARY = {real}');print(\"breakeven")
+    )
+    file = tmp_path / "mine.py"
+    file.write_text(MACHINE)
+    (tmp_path / "part.py").write_text('SIZE = "16KiB"\n')
+
+    def waited(engine, command, folder):
+        (folder / "results.bin").write_bytes(bytes(RESULT_BYTES))
+        if edited:
+            path = tmp_path / edited.partition(" ")[0]
+            before = path.read_text()
+            path.write_text(before.replace("16", "32") + "\n")
+            if "back" in edited:
+                path.write_text(before)
+        return 0, "", ""
+
+    monkeypatch.setattr(Gem5Engine, "_wait_for", waited)
+    told, spec = [], MachineSpec(str(file))
+    with resolving():
+        engine = Gem5Engine()
+        identity = engine.identity(spec)[0]
+        session = engine.open(spec)
+        if edited is None:
+            session.run(Point("rv-word", 8).pack(), on_results=lambda *row: told.append(row))
+            assert len(told) == 1
+        else:
+            with pytest.raises(UserError, match="changed while gem5 ran: run it again"):
+                session.run(Point("rv-word", 8).pack() * 2, 1, on_results=lambda *row: told.append(row))
+            assert told == []
+    with resolving():
+        after = Gem5Engine().identity(spec)[0]
+    assert (after != identity) == (edited in ("part.py", "gem5.opt", "real"))

@@ -5,12 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import cache_from_source
 from pathlib import Path
+from py_compile import PycInvalidationMode, compile
 
+import pytest
+
+from breakeven.files.data import find_data
+from breakeven.m5 import machines_package
+from breakeven.machine import presets
 from breakeven.machine.diff import NONE, differences
 from breakeven.machine.presets import describe_machine
+from breakeven.machine.resolve import of_request, resolve, resolving
+from breakeven.points.machine_spec import MachineSpec
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "machines.md"
+REPO = Path(__file__).resolve().parents[2]
+PAGE, PACKAGE = REPO / "docs" / "machines.md", REPO / "breakeven"
+MINE = "def machine(**options):\n    return u74.machine(l1d_size=SIZE, l1d_assoc=WAYS, **options)\n"
 
 
 def test_a_file_anywhere_builds_on_a_preset(breakeven, tmp_path):
@@ -55,12 +68,42 @@ def test_differences_have_names_where_paths_would_count(in_process):
     describe_machine("skylake", ["cpu.isa.microcode.rep_movs.forward.bytes_per_cycle=29.7"])
 
 
+def test_a_request_reads_each_file_once(tmp_path):
+    """Whichever file is edited meanwhile, later variants are of the same machine, in other threads too."""
+    file, part = tmp_path / "mine.py", tmp_path / "part.py"
+    file.write_text("from machines import u74\nfrom part import SIZE\nWAYS = 4\n" + MINE)
+
+    def size_and_ways(setting: str) -> tuple[int, int]:
+        machine = resolve(MachineSpec(str(file), (setting,)))
+        (cache,) = [each for each in machine.description["objects"] if each["path"] == "system.cpu.dcache"]
+        return cache["params"]["size"], cache["params"]["assoc"]
+
+    for size, ways in (("32KiB", 4), ("64KiB", 8)):
+        part.write_text(f'SIZE = "{size}"\n')
+        file.write_text(f"from machines import u74\nfrom part import SIZE\nWAYS = {ways}\n" + MINE)
+        with resolving(), ThreadPoolExecutor(1) as pool:
+            wanted = int(size.removesuffix("KiB")) << 10, ways
+            assert size_and_ways("cpu.icache.assoc=2") == wanted
+            part.write_text('SIZE = "16KiB"\n')
+            file.write_text(file.read_text().replace(f"WAYS = {ways}", "WAYS = 2"))
+            assert size_and_ways("cpu.icache.assoc=8") == wanted
+            assert pool.submit(of_request(size_and_ways), "cpu.icache.assoc=16").result() == wanted
+
+
+def test_every_pool_is_given_the_request():
+    """`ThreadPoolExecutor` itself gives its threads nothing of it."""
+    calls = [
+        f"{path.name}: {line.strip()}"
+        for path in PACKAGE.rglob("*.py") for line in path.read_text().splitlines() if ".submit(" in line
+    ]  # fmt: skip
+    assert len(calls) >= 5 and [call for call in calls if ".submit(of_request(" not in call] == []
+
+
 def test_a_neighbour_that_was_edited_is_read_again_whatever_its_time(breakeven, tmp_path):
     """Python itself goes by the second and the size of a source."""
     (tmp_path / "parts").mkdir()
     (tmp_path / "mine.py").write_text(
-        "from machines import u74\nfrom parts.sizes import SIZE\nfrom ways import WAYS\n"
-        "def machine(**options):\n    return u74.machine(l1d_size=SIZE, l1d_assoc=WAYS, **options)\n"
+        "from machines import u74\nfrom parts.sizes import SIZE\nfrom ways import WAYS\n" + MINE
     )
     for size, ways in (("32KiB", 4), ("64KiB", 8), ("16KiB", 2)):
         for file, text in (("parts/sizes.py", f'SIZE = "{size}"\n'), ("ways.py", f"WAYS = {ways}\n")):
@@ -70,3 +113,26 @@ def test_a_neighbour_that_was_edited_is_read_again_whatever_its_time(breakeven, 
         values = {row["path"]: row["value"] for row in json.loads(shown)["parameters"]}
         assert (values["cpu.dcache.size"], values["cpu.dcache.assoc"]) == (size.replace("K", " K"), str(ways))
     assert not list(tmp_path.rglob("*.pyc"))
+
+
+@pytest.mark.parametrize("mode", [PycInvalidationMode.TIMESTAMP, PycInvalidationMode.CHECKED_HASH])
+def test_a_preset_that_was_edited_is_read_again_whatever_its_time(tmp_path, monkeypatch, mode):
+    """Bytecode of a preset, or of a module of theirs, counts where it is of the very source."""
+    place = tmp_path / "configs" / "machines"
+    shutil.copytree(find_data("configs", "machines"), place, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(machines_package, "folder", lambda: place)
+    monkeypatch.setattr(presets, "find_machine", lambda name: place / f"{name}.py")
+    preset, module = place / "atomic.py", place / "fresh.py"
+    preset.write_text(preset.read_text().replace("NAME =", "from machines.fresh import WIDTH\nNAME =").replace(
+        "cpu=RiscvAtomicSimpleCPU()", "cpu=RiscvAtomicSimpleCPU(width=WIDTH)"
+    ))  # fmt: skip
+    for clock, width in (("2GHz", 1), ("3GHz", 1), ("3GHz", 2)):
+        preset.write_text(re.sub("[23]GHz", clock, preset.read_text()))
+        module.write_text(f"WIDTH = {width}\n")
+        for path in (preset, module):
+            os.utime(path, (1_700_000_000, 1_700_000_000))
+            if not Path(cache_from_source(path)).exists():
+                compile(str(path), invalidation_mode=mode)
+        objects = {each["path"]: each["params"] for each in describe_machine("atomic")["objects"]}
+        period = 10**12 // (int(clock[0]) * 10**9)
+        assert (objects["system.cpu"]["width"], objects["system.clk_domain"]["clock"]) == (width, [period])

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import fields, replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from breakeven.analysis.sensitivity_steps import WORDS, parameters_of, steps_of
 from breakeven.cli.sensitivity import sensitivity_done
 from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
+from breakeven.machine.resolve import resolve, resolving
 from breakeven.points.engine import Identity
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
@@ -194,6 +196,44 @@ def test_compare_tells_what_its_answer_rests_on_when_moved(in_process, tmp_path)
     assert json.loads(in_process(*words, "--confidence", "--json")[1])["sensitivity"] == line
     # It is looked up from now on.
     assert f"{line[:-1]}; an earlier `breakeven sensitivity`)" in in_process(*words)[1]
+
+
+def test_every_variant_is_of_the_machine_s_file_as_it_was(fake, tmp_path):
+    """Variants are made in threads, while somebody edits the file."""
+    file, seen = tmp_path / "mine.py", []
+    text = "from machines import u74\ndef machine(**options):\n    return u74.machine(l1d_assoc={}, **options)\n"
+    file.write_text(text.format(4))
+
+    class Edited(fake):
+        def check(self, machine, routines=()):
+            objects = resolve(machine).description["objects"]
+            seen.extend(each["params"]["assoc"] for each in objects if each["path"] == "system.cpu.dcache")
+            file.write_text(text.format(8))
+
+    with resolving():
+        sensitivity(SweepSpec(["slow", "fast"], [MachineSpec(str(file))], [8, 400]), Edited(model))
+    assert len(seen) > 2 and set(seen) == {4}
+
+
+#: another value of each field of a sweep that decides its points; machine and sizes stand beside the question
+OTHER = {
+    "routines": ["slow", "rv-word"], "src_offsets": [3], "dst_offsets": [3], "offset_pairs": [(3, 3)],
+    "cache_states": ["cold"], "measures": ["throughput"], "repetitions": 5, "warmup": 3, "calls": 8, "total": 4096,
+    "size2": 8, "src_offset2": 3, "dst_offset2": 3, "seed": 2, "flags": 1, "routine_parameter": 1, "distance": 64,
+    "again": False,
+}  # fmt: skip
+
+
+def test_an_answer_is_of_all_that_its_points_were_measured_with(fake, tmp_path):
+    assert {each.name for each in fields(SweepSpec)} == {*OTHER, "machines", "sizes", "parameters"}
+    spec = SweepSpec(["slow", "fast"], [U74], [8, 400])
+    with Store(tmp_path / "s.sqlite") as store:
+        engine = StoredEngine(Storable(fake(model)), store)
+        engine.open(U74)
+        sensitivity(spec, engine)
+        assert rests_on(replace(spec, sizes=[8, 200, 400]), engine)
+        told = [name for name, value in OTHER.items() if rests_on(replace(spec, **{name: value}), engine)]
+        assert told == [] and not rests_on(replace(spec, sizes=[8]), engine)
 
 
 def test_refused_values_are_told(fake):

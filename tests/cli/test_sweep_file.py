@@ -100,7 +100,7 @@ def test_a_sweep_file_replaces_tables_alone(breakeven, tmp_path) -> None:
     # Neither is it by a link at the place where a table goes that nobody has named.
     (tmp_path / "sweep.csv").symlink_to("settings.json")
     done = breakeven("sweep", "rv-word", "-m", "atomic", "--sizes", "8", "--no-store")
-    assert done.returncode == 1 and "'sweep.csv' is no table of results" in done.stderr
+    assert done.returncode == 1 and "'sweep.csv' is a symbolic link" in done.stderr
     assert mine.read_text() == '{"routine": "mine"}'
     # Who names it at the keyboard means it; then it is a table.
     for words in (["-o", "settings.json"], [], []):

@@ -13,13 +13,14 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from breakeven.cli import load
-from breakeven.explorer import launch
+from breakeven.explorer import connections, launch
 from breakeven.explorer.state import State
 from tests.explore.conftest import Explorer, Watched
 from tests.waiting import until
@@ -72,6 +73,24 @@ def test_only_who_has_the_token_is_let_in(explorer: Explorer) -> None:
     # There is no file to ask for.
     for path in ("page.css", "../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "static/page.css"):
         assert refused(explorer, path, **{"X-Token": explorer.token}) == 404
+
+
+def test_half_a_request_keeps_nobody_out(own_explorer: Explorer) -> None:
+    """Of connections without a whole request the newest are kept: they do not use up the server's descriptors."""
+    port = int(own_explorer.base.rpartition(":")[2].strip("/"))
+    with ExitStack() as stack:
+        half = []
+        for _ in range(connections.WAITING + 2):
+            half.append(stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENT)))
+            half[-1].sendall(b"GET / HTTP/1.1\r\nHost: 127")
+        for oldest in half[:2]:
+            with suppress(ConnectionResetError):
+                assert oldest.recv(1) == b""
+        assert asked(own_explorer, "curves", QUESTION)
+        # A slow one comes to its end, and leaves no connection to be kept: it has no token.
+        half[-1].sendall(f".0.0.1:{port}\r\n\r\n".encode())
+        with half[-1].makefile("rb") as answer:
+            assert answer.read().startswith(b"HTTP/1.1 403")
 
 
 def test_questions_that_are_wrong_get_a_sentence(explorer: Explorer) -> None:

@@ -172,6 +172,20 @@ def test_output_goes_into_no_folder_that_a_process_may_write(
     session.instantiate(root)
 
 
+def test_output_takes_no_link_that_nobody_named(engine: Any, elf: str, tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "results.bin").symlink_to("../new")
+    arguments = [elf, "--isa", "riscv", "--cpu", "timing"]
+    loader.run_script(CONFIG, arguments, outdir=out)
+    assert "the guest's file '../results.bin' is not kept: that is a symbolic link" in capsys.readouterr().err
+    (out / "config.ini").unlink()
+    (out / "config.ini").symlink_to("../new")
+    with pytest.raises(UserError, match="config.ini' is a symbolic link that nobody named.*--dump-config"):
+        loader.run_script(CONFIG, arguments, outdir=out)
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_guests_files_are_written_where_they_change(engine: Any, tmp_path: Path) -> None:
     from breakeven.m5.outputs import Outputs
 
