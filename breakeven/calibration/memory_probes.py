@@ -128,7 +128,7 @@ def rep_movs() -> Iterator[Probe]:
         yield in_call(f"{name}, destination misaligned by 67 B", f"add rdi, 67\n{move}")
         yield in_call(f"{name}, source misaligned by 3 B", f"add rsi, 3\n{move}")
         yield in_call(f"{name}, both misaligned by 3 B", f"add rsi, 3\nadd rdi, 3\n{move}")
-    for size in (8, 64, 128, 256, 512, 1024, 4096):
+    for size in (0, 8, 64, 128, 256, 512, 1024, 4096):
         yield in_call(f"`rep movsq` of {size} B", f"mov ecx, {size // 8}\nrep movsq")
     for size in (256, 1024):
         code = f"add rdi, 67\nmov ecx, {size // 8}\nrep movsq"
@@ -150,7 +150,7 @@ def rep_stos() -> Iterator[Probe]:
     for size in (64, 256, 1024):
         code = f"add rdi, 19\nxor eax, eax\nmov ecx, {size}\nrep stosb"
         yield in_call(f"`rep stosb` of {size} B, misaligned by 19 B", code)
-    for size in (8, 64, 512, 1024, 4096):
+    for size in (0, 8, 64, 512, 1024, 4096):
         yield in_call(f"`rep stosq` of {size} B", f"xor eax, eax\nmov ecx, {size // 8}\nrep stosq")
 
 

@@ -1,19 +1,21 @@
 """AMD Zen 5 (Ryzen 9 9950X at its base clock): eight-wide, four loads or two stores a cycle, 48 KiB of first level.
 
-The files of `zen3` and `zen4` are used; what differs is here, and what is not published of Zen 5 is theirs: so REP MOVS
-minds page offsets here, which nobody has measured on this core. Memory pipes are four: two load, vectors included, two
-load general registers or store. Not modelled, beside what is not there either: AVX-512's floating point, the two
-decoders' clusters, that the first level's 64 bytes a store are one access.
+The files of `zen3` and `zen4` are used; what differs is here, and what is neither published nor measured of Zen 5 is
+theirs. Fences, string instructions, forwarding and crossings are fitted to probes of an EPYC 9005 (Turin). Memory
+pipes are four: two load, vectors included, two load general registers or store. Not modelled, beside what is not
+there either: AVX-512's floating point, the two decoders' clusters, that the first level's 64 bytes a store are one
+access, that vector loads and stores of 16 and 32 bytes delay each other, that a load of what a store has just written
+takes no time (memory renaming), that non-temporal stores to lines in the first level are cheap.
 """
 
 from machines import zen3, zen4
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
 from machines.families import x86, zen
 from machines.families.outoforder import dividers, pool, unit
-from machines.provenance import assumed, calibrated, rows_of
+from machines.provenance import assumed, calibrated, rows_of, sourced
 
 NAME = "zen5"
-DESCRIPTION = "AMD Zen 5 (Ryzen 9 9950X, 4.3 GHz): 8-wide out-of-order, four loads a cycle, REP MOVSB 56 bytes a cycle"
+DESCRIPTION = "AMD Zen 5 (Ryzen 9 9950X, 4.3 GHz): 8-wide out-of-order, four loads a cycle, REP MOVSB 40 bytes a cycle"
 ISA = "x86"
 
 row = rows_of("zen5")
@@ -24,10 +26,31 @@ LOADS = calibrated({"MemRead": 1, "FloatMemRead": 4}, "zen5/lat_load_l1", "4 and
 MULTIPLY = {"IntMult": row(lat_imul=3)}
 DIVIDER = dividers(integer=row(lat_div=18))
 
+LOGIC = calibrated(dict.fromkeys(zen3.LOGIC, 2), "zen5/lat_simd_here", "a chain of 64 additions: 2.04 each")
+SHUFFLES = calibrated({"SimdShift": 2, "shuffles": 2}, "zen5/lat_simd_here", "a chain of 64 shuffles: 1.96 each")
+MULTIPLIER, SHIFTER = {**zen3.MULTIPLIER, **LOGIC}, {**zen3.SHIFTER, **LOGIC, **SHUFFLES}
+#: REP MOVS and STOS: bytes at a time; an element that is no byte; bytes a cycle of up to 1 KiB, of more, of near ones
+LINE = calibrated(64, "zen5/rep_movs_bytes_per_cycle", "a line")
+WIDE = calibrated(2, "zen5/rep_movs_startup_wide", "any but bytes")
+RATE = calibrated(64, "zen5/rep_movs_startup_long", "hardly more cycles from 128 to 1024 bytes")
+LONG_RATE = calibrated(40, "zen5/rep_movs_pace", "a line every 1.6 cycles")
+NEAR_RATE = calibrated(20, "zen5/rep_movs_align_sensitivity", "89 cycles of 512 bytes, 107 of 1024")
+#: micro-ops before the first access, by the most bytes (the keys)
+WIDE_MOVS = calibrated({0: 258, 255: 85}, "zen5/rep_movs_startup_wide", "alone 39 cycles of nothing, 18 of 8 bytes")
+BYTES_MOVS = calibrated({0: 51, 127: 33, 1024: 192}, "zen5/rep_movs_startup_long", "alone 7, 8 and 43 cycles")
+LONG_MOVS = calibrated({zen.ANY: 178}, "zen5/rep_movs_pace", "alone 63 cycles of 2 KiB, 136 of 4 KiB")
+NEAR_MOVS = calibrated({zen.ANY: 315}, "zen5/rep_movs_align_sensitivity", "alone 56 cycles of 64 bytes")
+WIDE_STOS = calibrated({0: 239, 255: 95}, "zen5/rep_stos_startup", "alone 36 cycles of nothing, 15 of 8 bytes")
+BYTES_STOS = calibrated({127: 51, 1024: 188}, "zen5/rep_stos_startup", "alone 7 cycles up to 112 bytes, 39 of 128")
+LONG_STOS = calibrated({zen.ANY: 200}, "zen5/rep_stos_startup", "alone 137 cycles of 4 KiB")
+#: cycles before the first byte of one that goes down
+DOWN = calibrated(194, "zen5/rep_movs_by_element", "64 bytes make 275")
+
 
 class Zen5CPU(zen4.Zen4CPU):
-    fetchWidth = decodeWidth = renameWidth = dispatchWidth = row(rename_width=8)
-    fetchToDecodeDelay = calibrated(8, "zen5/branch_mispredict", "the stages that a new path goes through")
+    fetchWidth = row(fetch_width=12)
+    decodeWidth = renameWidth = dispatchWidth = row(rename_width=8)
+    fetchToDecodeDelay = calibrated(13, "zen5/branch_mispredict_here", "half of the branches: 10.4 cycles each")
     issueWidth = wbWidth = calibrated(16, "zen5/port_map", "six, four and six pipes")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=448)
     numIQEntries = calibrated(250, "zen5/scheduler_size", "all together")
@@ -35,12 +58,13 @@ class Zen5CPU(zen4.Zen4CPU):
     LQEntries, SQEntries = row(load_queue=128, store_queue=104)
     cacheLoadPorts, cacheStorePorts = row(tput_load=4, tput_store=2)
     fuPool = pool(
-        unit("OtherAlus", calibrated(2, "zen5/port_map", "ALU 4 and 5"), {"IntAlu": 1}),
+        unit("OtherAlus", calibrated(1, "zen5/additions_here", "5.2 additions a cycle, not six"), {"IntAlu": 1}),
         unit("MultiplyingAlus", calibrated(3, "zen5/port_map", "ALU 0 to 2"), {"IntAlu": 1, **MULTIPLY}),
         unit("DividingAlu", calibrated(1, "zen5/port_map", "ALU 3"), {"IntAlu": 1}, DIVIDER),
         unit("LoadPipes", calibrated(2, "zen5/tput_load", "two of vectors"), LOADS),
         unit("StorePipes", calibrated(2, "zen5/tput_store", "two a cycle"), {"MemRead": 1, "stores": 1}),
-        *zen3.VECTOR_PIPES,
+        unit("Vector0And3", calibrated(2, "zen5/port_map", "the multipliers"), MULTIPLIER),
+        unit("Vector1And2", calibrated(2, "zen5/port_map", "the shifters"), SHIFTER, zen3.DIVIDER),
     )
 
 
@@ -62,18 +86,50 @@ def ours(board):
     cpu = board.cpu
     zen.zen_core(
         board,
-        movs=row(rep_movs_bytes_per_cycle=55.9),
-        stos=row(rep_stos_bytes_per_cycle=61.8),
-        block=calibrated(64, "zen5/rep_movs_bytes_per_cycle", "a line"),
+        movs=RATE,
+        stos=RATE,
     )
     cpu.isa[0].enable_avx512 = row(avx512=True)
     cpu.isa[0].microcode.max_access = row(avx512=64)
     cpu.isa[0].microcode.max_store = calibrated(32, "zen5/tput_store", "two halves a cycle")
     cpu.mmu.dtb.size = row(dtlb_entries=96)
     cpu.mmu.dtb.l2_size = row(stlb_entries=4096)
-    x86.fences(cpu, assumed(12, "as Zen 4's"))
+    cpu.isa[0].microcode.rep_movs, cpu.isa[0].microcode.rep_stos = copies(), fills()
+    x86.fences(cpu, **calibrated({"latency": 17, "after_stores": 7}, "zen5/mfence", "16 cycles are hidden"))
+    cpu.serializingStopsFetch = calibrated(True, "zen5/serializing_fetch", "nearer than fetch that goes on")
+    cpu.forwardFailPenalty = calibrated(4, "zen5/stlf_fail_penalty", "with the store's way to the cache, 14")
+    cpu.aliasPenalty = calibrated(4, "zen5/alias_4k", "3.7")
+    cpu.misaligned.line_cross_load = calibrated(2, "zen5/split_load_latency", "what a chain of loads takes more")
+    cpu.misaligned.page_cross_load = calibrated(2, "zen5/split_load_latency", "as line_cross_load")
+    cpu.write_combining.posted = calibrated(True, "zen5/wc_buffers", "16 KiB take 1467 cycles, a latency and its bytes")
+    cpu.write_combining.latency = calibrated(10, "zen5/wc_buffers", "8 bytes take 609 cycles")
     cpu.dcache.way_predictor_masks = assumed([], "no source has Zen 5's hash")
     cpu.misaligned.line_cross_store = calibrated(1, "zen5/split_store_cost", "a second access")
+
+
+def copies():
+    """REP MOVS: slower where the destination lies 1 to 63 bytes behind the source modulo 4 KiB."""
+    apart = {
+        "min_page_offset": calibrated(64, "zen5/rep_movs_align_sensitivity", "1 to 33 are slow, 64 is not"),
+        "equal_page_offset": sourced(True, "zen5/rep_movs_align_sensitivity"),
+    }
+    return [
+        *zen.fast(WIDE_MOVS, RATE, LINE, min_element=WIDE, **apart),
+        *zen.fast(BYTES_MOVS, RATE, LINE, **apart),
+        *zen.fast(LONG_MOVS, LONG_RATE, LINE, **apart),
+        *zen.fast(NEAR_MOVS, NEAR_RATE, LINE),
+        zen.by_element(backwards=sourced(True, "zen3/rep_movs_fast_conditions"), startup=DOWN),
+    ]
+
+
+def fills():
+    """REP STOS."""
+    return [
+        *zen.fast(WIDE_STOS, RATE, LINE, min_element=WIDE),
+        *zen.fast(BYTES_STOS, RATE, LINE),
+        *zen.fast(LONG_STOS, LONG_RATE, LINE),
+        zen.backwards(),
+    ]
 
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
