@@ -14,7 +14,8 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("words", [["sed"], pytest.param([], marks=pytest.mark.long)])
+# All lines take two minutes on two busy cores.
+@pytest.mark.parametrize("words", [["sed"], pytest.param([], marks=(pytest.mark.long, pytest.mark.timeout(600)))])
 @pytest.mark.parametrize("machine", ["x86_atomic"])
 def test_every_line_is_as_on_this_host(machine: str, words: list[str]) -> None:
     pytest.importorskip("breakeven._engine")

@@ -26,6 +26,7 @@ def fences() -> Iterator[Probe]:
         ("loads", "mov rax, [rsi+{at}]", many),
         ("stores", "mov [rdi+{at}], rax", many),
         ("word copies", "mov rax, [rsi+{at}]\nmov [rdi+{at}], rax", (1, 4, 16)),
+        ("vector copies", "movdqu xmm0, [rsi+2*{at}]\nmovdqu [rdi+2*{at}], xmm0", (1, 4, 8)),
         ("adc from memory", "adc rax, [rsi+{at}]", (1, 8, 24)),
     ):
         for count in counts:

@@ -204,7 +204,8 @@ def _fences(base: Base) -> Iterator[Knob]:
     latencies = tuple(range(61))
     yield Knob("latency of a fence, first pass", settings_of, latencies, (_FENCE_PROBES,), None)
     after = "cycles of a fence after stores"
-    yield from _single(base, after, _AFTER_STORES, latencies, _AFTER_STORES_PROBES, repeats=2)
+    stores = (_AFTER_STORES_PROBES, "call of * copies between fences")
+    yield from _single(base, after, _AFTER_STORES, latencies, *stores, repeats=2)
     yield from _single(base, "latency of a fence", _FENCE, latencies, _FENCE_PROBES, repeats=2)
 
 

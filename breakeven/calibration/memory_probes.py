@@ -139,7 +139,9 @@ def rep_movs() -> Iterator[Probe]:
         code = f"add rdi, {distance}\nmov ecx, 512\nrep movsb"
         yield in_call(f"`rep movsb` of 512 B to a page offset {distance} B higher", code)
     yield in_call("`rep movsb` of 64 B to a page offset 3 B higher", "add rdi, 3\nmov ecx, 64\nrep movsb")
-    yield in_call("16 `rep movsb` of 0 B", "xor ecx, ecx\nrep movsb\n" * 16)
+    for count in (0, 8):
+        yield in_call(f"16 `rep movsb` of {count} B", f"mov ecx, {count}\nrep movsb\n" * 16)
+        yield in_call(f"16 `rep movsq` of {count} B", f"mov ecx, {count // 8}\nrep movsq\n" * 16)
     yield in_call("`rep movsb` of 64 B downwards", "add rdi, 256\nadd rsi, 256\nstd\nmov ecx, 64\nrep movsb\ncld")
 
 

@@ -68,7 +68,7 @@ def test_a_changed_count_of_units_comes_back() -> None:
     deciding = [each for each in probes((), 0) if each.name == "independent addition"]
     model = Model("zen5", deciding)
     (count,) = [each for each in knobs(model.root) if each.name == "additions per cycle"]
-    changed = count.settings_of(count.base - 1)
+    changed = count.settings_of(count.base + 1)
     names = [each.name for each in deciding]
     cycles = model.measure(names, as_options(changed))
     assert cycles != model.measure(names)
