@@ -29,17 +29,17 @@ DIVIDER = dividers(integer=row(lat_div=18))
 LOGIC = calibrated(dict.fromkeys(zen3.LOGIC, 2), "zen5/lat_simd_here", "a chain of 64 additions: 2.04 each")
 SHUFFLES = calibrated({"SimdShift": 2, "shuffles": 2}, "zen5/lat_simd_here", "a chain of 64 shuffles: 1.96 each")
 MULTIPLIER, SHIFTER = {**zen3.MULTIPLIER, **LOGIC}, {**zen3.SHIFTER, **LOGIC, **SHUFFLES}
-#: REP MOVS and STOS: bytes at a time; an element that is no byte; bytes a cycle of up to 1 KiB, of more, of near ones
+#: REP MOVS and STOS: bytes at a time; an element that is no byte; bytes a cycle of up to 1 KiB, of more
 LINE = calibrated(64, "zen5/rep_movs_bytes_per_cycle", "a line")
 WIDE = calibrated(2, "zen5/rep_movs_startup_wide", "any but bytes")
 RATE = calibrated(64, "zen5/rep_movs_startup_long", "hardly more cycles from 128 to 1024 bytes")
 LONG_RATE = calibrated(40, "zen5/rep_movs_pace", "a line every 1.6 cycles")
-NEAR_RATE = calibrated(20, "zen5/rep_movs_align_sensitivity", "89 cycles of 512 bytes, 107 of 1024")
 #: micro-ops before the first access, by the most bytes (the keys)
 WIDE_MOVS = calibrated({0: 258, 255: 90}, "zen5/rep_movs_startup_wide", "alone 39 cycles of nothing, 18 of 8 bytes")
 BYTES_MOVS = calibrated({0: 51, 127: 46, 1024: 203}, "zen5/rep_movs_startup_long", "alone 7, 8 and 43 cycles")
 LONG_MOVS = calibrated({zen.ANY: 178}, "zen5/rep_movs_pace", "alone 63 cycles of 2 KiB, 136 of 4 KiB")
-NEAR_MOVS = calibrated({zen.ANY: 328}, "zen5/rep_movs_align_sensitivity", "alone 56 cycles of 64 bytes")
+NEAR_MOVS = calibrated({127: 273, 1024: 400}, "zen5/rep_movs_align_sensitivity", "alone 56 cycles of 64 bytes, 83 of 128")
+NEAR_LONG = calibrated({zen.ANY: 460}, "zen5/rep_movs_align_sensitivity", "alone 116 cycles of 2 KiB, 551 of 16 KiB")
 WIDE_STOS = calibrated({0: 245, 255: 100}, "zen5/rep_stos_startup", "alone 36 cycles of nothing, 15 of 8 bytes")
 BYTES_STOS = calibrated({127: 58, 1024: 203}, "zen5/rep_stos_startup", "alone 7 cycles up to 112 bytes, 39 of 128")
 LONG_STOS = calibrated({zen.ANY: 211}, "zen5/rep_stos_startup", "alone 137 cycles of 4 KiB")
@@ -117,7 +117,8 @@ def copies():
         *zen.fast(WIDE_MOVS, RATE, LINE, min_element=WIDE, **apart),
         *zen.fast(BYTES_MOVS, RATE, LINE, **apart),
         *zen.fast(LONG_MOVS, LONG_RATE, LINE, **apart),
-        *zen.fast(NEAR_MOVS, NEAR_RATE, LINE),
+        *zen.fast(NEAR_MOVS, RATE, LINE),
+        *zen.fast(NEAR_LONG, LONG_RATE, LINE),
         zen.by_element(backwards=sourced(True, "zen3/rep_movs_fast_conditions"), startup=DOWN),
     ]
 
