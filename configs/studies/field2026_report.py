@@ -13,6 +13,12 @@ CAUSES = {
         "other paces",
         "`-d 0`, `-d 1`",
     ),
+    "go-2048": (
+        "vectors copy 47 bytes a cycle on Golden Cove, six micro-ops wide, where Ice Lake has five; REP MOVSB starts "
+        "with 32 cycles",
+        "`breakeven compare x64-fsrm-inline llvm-libc-memcpy-avx2 -m goldencove`",
+    ),
+    "go-4096": ("as go-2048", "the same"),
     "ucx-4096": (
         "Zen 3 copies 32 bytes a cycle by these vectors; by 16-byte ones, as Zen 2's library may have, 1.85",
         "`glibc-vec-erms-sse2 --parameter 1073741824`",
