@@ -75,6 +75,17 @@ def test_only_who_has_the_token_is_let_in(explorer: Explorer) -> None:
         assert refused(explorer, path, **{"X-Token": explorer.token}) == 404
 
 
+def test_no_long_address_keeps_the_server_from_its_user(explorer: Explorer) -> None:
+    """It is refused by its length alone, whatever it holds: what looks at it is done at once."""
+    token = f"token={explorer.token}"
+    for query in (f"{token}&{'&' * 10_000}", f"{'&' * 10_000}&{token}", f"a={'token=' * 2_000}&{token}"):
+        assert refused(explorer, f"?{query}") == 403
+    assert refused(explorer, f"?xtoken={explorer.token}") == refused(explorer, f"?{token}&token=wrong") == 403
+    for query in (f"a=1&{token}", f"{token}&a=1"):
+        with urllib.request.urlopen(f"{explorer.base}?{query}", timeout=PATIENT) as answer:
+            assert answer.status == 200
+
+
 def test_half_a_request_keeps_nobody_out(own_explorer: Explorer) -> None:
     """Of connections without a whole request the newest are kept: they do not use up the server's descriptors."""
     port = int(own_explorer.base.rpartition(":")[2].strip("/"))
