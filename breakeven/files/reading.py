@@ -10,7 +10,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -71,13 +71,25 @@ def unpacked(data: bytes, most: int) -> bytes:
     return found
 
 
-def csv_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a table in CSV by the names in its first line; raises `UserError` for anything else."""
-    text = read_file(path, "table")
+def read_text(path: Path, what: str) -> str:
+    """The text in UTF-8 of a file that the user named; one sentence when there is none."""
     try:
-        return list(csv.DictReader(io.StringIO(text.decode(), newline="")))
-    except (UnicodeDecodeError, csv.Error) as error:
+        return read_file(path, what).decode()
+    except UnicodeDecodeError as error:
+        raise UserError(f"the {what} {str(path)!r} is no text: {error}") from None
+
+
+def csv_rows(path: Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
+    """The rows of a table in CSV by the names in its first line, each with the columns `needed`; raises `UserError`
+    for anything else."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_text(path, "table"), newline="")))
+    except csv.Error as error:
         raise UserError(f"{str(path)!r} is no table in CSV: {error}") from None
+    for name in needed:
+        if any(row.get(name) is None for row in rows):
+            raise UserError(f"{str(path)!r} is no such table: not every row has {name!r}")
+    return rows
 
 
 def lines_of(path: Path) -> Iterator[str]:

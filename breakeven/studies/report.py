@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
-from breakeven.files.reading import check_links
+from breakeven.files.reading import check_links, csv_rows, read_text
 from breakeven.files.writing import check_target, replacing, write_text
 from breakeven.points.measurements import Tally
 from breakeven.studies.commands import search_command, sweep_command
@@ -124,16 +124,20 @@ _TABLE = re.compile(r"\(\[([^][/]+\.csv)\]\(\1\)\)\*$", re.MULTILINE)
 _FIGURE = re.compile(r"^!\[.*\]\(([^()/]+\.png)\)$", re.MULTILINE)
 
 
-def _written(folder: Path) -> set[str]:
+def written(folder: Path) -> set[str]:
     """The files that the report in `folder` says it has beside it: of its grids, its tables and its figures."""
     try:
-        text = (folder / "README.md").read_text(encoding="utf-8")
-        with open(folder / "grids.csv", newline="", encoding="utf-8") as file:
-            named = [f"data-{row.get('grid')}.csv" for row in csv.DictReader(file)]
-            grids = {name for name in named if Path(name).name == name}
-    except (OSError, ValueError, csv.Error):
+        text = read_text(folder / "README.md", "report")
+        named = [f"data-{row.get('grid')}.csv" for row in csv_rows(folder / "grids.csv")]
+        grids = {name for name in named if Path(name).name == name}
+    except UserError:
         return set()  # no report, or none that tells
     return grids | set(_TABLE.findall(text)) | set(_FIGURE.findall(text))
+
+
+def report_title(folder: Path) -> str:
+    """The heading of the report in `folder`."""
+    return read_text(folder / "README.md", "report").partition("\n")[0].strip().removeprefix("# ")
 
 
 def check_reports(results: Path) -> None:
@@ -154,10 +158,10 @@ def check_reports(results: Path) -> None:
 def write_report(outcome: Outcome, folder: Path) -> Path:
     """Writes the report and everything beside it into `folder`; returns the report's path. What the report before had
     beside it, and this one has not, is removed; nothing else is."""
-    before = _written(folder)
+    before = written(folder)
     path = _write_report(outcome, folder)
     try:
-        for name in before - _written(folder):
+        for name in before - written(folder):
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise UserError(f"cannot remove an old table in {str(folder)!r}: {error.strerror or error}") from None

@@ -19,21 +19,23 @@ from breakeven.studies.ledger import (
     ledger_rows,
     load_ledger,
 )
-from breakeven.studies.report import FLIP_COLUMNS, VERDICT_COLUMNS, first_sentence, markdown_table, tolerances
+from breakeven.studies.report import (
+    FLIP_COLUMNS,
+    VERDICT_COLUMNS,
+    first_sentence,
+    markdown_table,
+    report_title,
+    tolerances,
+)
 from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
 
 _ORDER = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED)
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file; none when there is no file."""
-    return csv_rows(path) if path.is_file() else []
-
-
-def _title(folder: Path) -> str:
-    """The heading of a study's report."""
-    first, _, _ = (folder / "README.md").read_text(encoding="utf-8").partition("\n")
-    return first.removeprefix("# ")
+def _flips(folder: Path) -> list[dict[str, str]]:
+    """What would have flipped a study's conclusions; nothing when it does not tell."""
+    path = folder / "flips.csv"
+    return csv_rows(path, FLIP_COLUMNS) if path.is_file() else []
 
 
 def write_results_page(results: Path) -> Path:
@@ -42,9 +44,9 @@ def write_results_page(results: Path) -> Path:
         folders = sorted(
             path.parent for path in results.glob("*/verdicts.csv") if (path.parent / "README.md").is_file()
         )
-        verdicts = {folder.name: _rows(folder / "verdicts.csv") for folder in folders}
-        flips = {folder.name: _rows(folder / "flips.csv") for folder in folders}
-        titles = {folder.name: _title(folder) for folder in folders}
+        verdicts = {folder.name: csv_rows(folder / "verdicts.csv", VERDICT_COLUMNS) for folder in folders}
+        flips = {folder.name: _flips(folder) for folder in folders}
+        titles = {folder.name: report_title(folder) for folder in folders}
         path = results / "README.md"
         entries = load_ledger()
         by_claim = {name: {row["claim"]: row for row in rows} for name, rows in verdicts.items()}

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.files.reading import check_links
 from breakeven.files.writing import write_text
 from breakeven.output.html import escape
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.report import report_title
 from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
 from breakeven.web import page as web_page
 from breakeven.web.document import HERE, document
-from breakeven.web.sources import Part, Shown, is_study, study_parts, study_verdicts
+from breakeven.web.sources import Part, Shown, is_study, read_table, study_parts, study_verdicts
 
 INDEX = "index.html"
 _VERDICTS = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED)
@@ -85,25 +85,18 @@ def _write(path: Path, text: str) -> None:
 
 def _host(path: Path) -> list[Part]:
     """The points of a host as the preset has them, copies and checksums; the page adds the host's own as dots."""
-    import csv
-
-    import pandas as pd
-
     from breakeven.analysis.across_engines import NO_SMAP
 
     spec = MachineSpec(path.parent.name, (NO_SMAP,))
-    with path.open(newline="", encoding="utf-8") as file:
-        rows: list[dict[str, Any]] = [
-            {"routine": row["routine"], "size": int(row["size"]), "machine": str(spec), "cache_state": "warm",
-             "measure": "latency", "src_offset": int(row["offset"]), "dst_offset": int(row["offset"]),
-             "cycles_median": float(row["embedded"])}
-            for row in csv.DictReader(file)
-        ]  # fmt: skip
-    copies, checksums = ([row for row in rows if ("csum" in row["routine"]) == kind] for kind in (False, True))
+    table = read_table(path, {"offset": "src_offset", "embedded": "cycles_median"})
+    table = table[["routine", "size", "src_offset", "cycles_median"]].assign(
+        machine=str(spec), cache_state="warm", measure="latency", dst_offset=table["src_offset"]
+    )
+    is_checksum = table["routine"].str.contains("csum")
     about, command = "simulated; diamonds: the host's own processor", f"python scripts/native.py {spec.name}"
     return [
-        Part(name, about, pd.DataFrame(some), command, [Shown(spec)])
-        for name, some in (("copies", copies), ("checksums", checksums)) if some
+        Part(name, about, some.reset_index(drop=True), command, [Shown(spec)])
+        for name, some in (("copies", table[~is_checksum]), ("checksums", table[is_checksum])) if len(some)
     ]  # fmt: skip
 
 
@@ -112,7 +105,7 @@ def _index(results: Path) -> str:
     for folder in _folders(results):
         rows = study_verdicts(folder)
         counts = Counter(row[3] for row in rows)
-        title = (folder / "README.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        title = report_title(folder)
         there = folder.name + ("/" + INDEX if (folder / INDEX).is_file() else "/README.md")
         cells = "".join(f'<td class="number">{counts[verdict]}</td>' for verdict in _VERDICTS)
         summary.append(f'<tr><td><a href="{escape(there)}">{escape(title)}</a></td>{cells}</tr>')

@@ -9,7 +9,7 @@ import io
 import json
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,8 +93,9 @@ def _split(text: object) -> tuple[str, ...]:
         raise UserError(f"not a table of results: {text!r} are no settings") from None
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """The results in a file; raises `UserError` for one that is no such table."""
+def read_table(path: Path, named: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """The results in a file; raises `UserError` for one that is no such table. `named`: what the file calls a column
+    that it must have, and its name."""
     import numpy as np
     import pandas as pd
 
@@ -117,9 +118,11 @@ def read_table(path: Path) -> pd.DataFrame:
         raise UserError(f"reading {str(path)!r} needs the package pyarrow: install it, or write .csv") from None
     except ValueError as error:
         raise UserError(f"{str(path)!r} is not a table of results: {str(error).splitlines()[0]}") from None
-    missing = [name for name in _NEEDED if name not in table]
+    named = {name: name for name in _NEEDED if name not in (named or {}).values()} | dict(named or {})
+    missing = [name for name in named if name not in table]
     if missing:
         raise UserError(f"{str(path)!r} is not a table of results: it has no column {missing[0]}")
+    table = table.drop(columns=[*set(named.values()) - set(named)], errors="ignore").rename(columns=named)
     if table.empty:
         raise UserError(f"{str(path)!r} is not a table of results: it has no rows")
     for name in ("size", "cycles_median", *(each for each in (*_NUMBERS, *DESCRIBED) if each in table)):

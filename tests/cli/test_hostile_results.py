@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from breakeven.errors import UserError
+from breakeven.files import reading
+from breakeven.studies import report
 from breakeven.studies.published import dots
+from breakeven.studies.results_page import write_results_page
 from breakeven.web.page import page
 from breakeven.web.report import write_report
 from breakeven.web.results_site import write_site
@@ -73,6 +77,49 @@ def test_a_pipe_in_a_folder_of_results_is_no_report(results: Path) -> None:
         (results / name).unlink()
         os.mkfifo(results / name)
     assert write_site(results).points == 0
+
+
+HEADS = "routine,offset,size,embedded,native"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"a,b\n1,2\n", b"\xff\xfe", b"", HEADS.encode(), f"{HEADS}\nx\n".encode(),
+     *(f"{HEADS}\nrv-byte,{numbers}\n".encode() for numbers in (
+         "0,abc,1,1", "0,8,nan,1", "0,8,inf,1", "nan,8,1,1", f"0,{'9' * 5000},1,1", ",8,1,1", "0,8,,1"))],
+)  # fmt: skip
+def test_a_hosts_points_are_a_table_of_numbers(results: Path, data: bytes) -> None:
+    shutil.rmtree(results / STUDY)
+    (results / "native" / "zen4" / "points.csv").write_bytes(data)
+    with pytest.raises(UserError, match="points.csv"):
+        write_site(results)
+
+
+@pytest.mark.parametrize("write", [write_site, write_results_page])
+@pytest.mark.parametrize("name", ["README.md", "verdicts.csv", "flips.csv"])
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"\0" * 5000, b"conclusion\nx\n"], ids=["no text", "long", "short"])
+def test_a_studys_files_are_read_within_bounds(
+    results: Path, monkeypatch: pytest.MonkeyPatch, write: Callable, name: str, data: bytes
+) -> None:
+    shutil.rmtree(results / "native")
+    (results / STUDY / "verdicts.csv").write_text("claim,published,simulated,verdict,note\na,1,1,reproduced,b\n")
+    monkeypatch.setattr("breakeven.web.results_site.study_parts", lambda _: ("A title", []))
+    (results / STUDY / name).write_bytes(data)
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 4999)
+    unread = name == "flips.csv" and write == write_site
+    if unread or (data[:1] == b"c" and (name == "README.md" or write == write_site)):
+        write(results)  # of a row of verdicts the site shows what there is
+        return
+    with pytest.raises(UserError, match=name):
+        write(results)
+
+
+def test_a_report_that_is_too_long_names_no_files(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (results / STUDY / "README.md").write_text("![x](a.png)\n" + "x" * 5000)
+    (results / STUDY / "grids.csv").write_text("grid\na\n")
+    assert report.written(results / STUDY) == {"a.png", "data-a.csv"}
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 4999)
+    assert report.written(results / STUDY) == set()
 
 
 def test_a_hosts_points_may_be_of_one_kind(results: Path) -> None:
