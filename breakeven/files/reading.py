@@ -37,14 +37,21 @@ def read_bounded(path: Path) -> bytes:
     return data
 
 
+def is_odd(path: Path) -> bool:
+    """Whether there is something else than a file or a folder, such as a pipe: whoever opens it may wait for ever."""
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
 def check_links(folder: Path) -> None:
     """Raises `UserError` where a link in a folder of results leads out of it: whoever made the folder may name any
-    file, which would be shown or overwritten."""
+    file, which would be shown or overwritten. The same for a pipe or a device, which may have no end."""
     inside = folder.resolve()
     for below in ("*", "*/*", "*/*/*"):  # results/native/HOST/FILE
         for path in sorted(folder.glob(below)):
             if path.is_symlink() and not path.resolve().is_relative_to(inside):
                 raise UserError(f"the link {str(path)!r} leads out of {str(folder)!r}: remove it")
+            if is_odd(path):
+                raise UserError(f"{str(path)!r} is neither a file nor a folder: remove it")
 
 
 def read_file(path: Path, what: str) -> bytes:

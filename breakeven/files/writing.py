@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.files.reading import is_odd
 
 #: characters of a suffix that tells a library what to write
 _LONGEST_SUFFIX = 20
@@ -150,13 +151,15 @@ def default_place(name: str, option: str, folder: Path | None = None) -> Path:
     """`name` in `folder` (None: the current one), for an output that `option` could have named and did not.
 
     Raises `UserError` where a link lies there, or on the way below `folder`: whoever made the folder would choose the
-    file that is replaced.
+    file that is replaced. The same for a pipe or a device, which is written directly where a command names it.
     """
     place = folder or Path()
     for part in Path(name).parts:
         place /= part
         if place.is_symlink():
             raise UserError(f"{str(place)!r} is a symbolic link that nobody named: remove it, or give {option}")
+        if is_odd(place):
+            raise UserError(f"{str(place)!r} is neither a file nor a folder: remove it, or give {option}")
     return place
 
 

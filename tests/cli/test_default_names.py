@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,6 +57,19 @@ def test_no_output_goes_through_a_link_that_nobody_named(
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"{name!r} is a symbolic link" in done.stderr and option in done.stderr
     assert Path(name).is_symlink() and not list(outside.iterdir())
+
+
+@pytest.mark.parametrize("name, command, option", OUTPUTS)
+def test_no_output_waits_for_who_reads_a_pipe_that_nobody_named(
+    breakeven: Callable, outside: Path, monkeypatch, name: str, command: tuple[str, ...], option: str
+) -> None:
+    monkeypatch.setattr("breakeven.calibration.workflow.base_preset", lambda _: "skylake")
+    Path(name).parent.mkdir(exist_ok=True)
+    os.mkfifo(name)
+    done = breakeven(*command)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{name!r} is neither a file nor a folder" in done.stderr and option in done.stderr
+    assert Path(name).is_fifo()
 
 
 def test_no_plot_goes_through_a_link_at_the_name_of_its_question(breakeven: Callable, outside: Path) -> None:

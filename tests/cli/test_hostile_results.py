@@ -72,11 +72,24 @@ def test_links_within_a_folder_of_results_are_followed(results: Path) -> None:
     assert (results / "here" / "index.html").is_file()
 
 
-def test_a_pipe_in_a_folder_of_results_is_no_report(results: Path) -> None:
-    for name in (f"{STUDY}/verdicts.csv", "native/zen4/points.csv"):
-        (results / name).unlink()
-        os.mkfifo(results / name)
-    assert write_site(results).points == 0
+@pytest.mark.parametrize(
+    "name",
+    ["index.html", "README.md", f"{STUDY}/README.md", f"{STUDY}/verdicts.csv", "native/zen4/points.csv",
+     "native/zen4/index.html", "native/more"],
+)  # fmt: skip
+def test_a_pipe_in_a_folder_of_results_is_refused(results: Path, name: str) -> None:
+    """Who opened it would wait for somebody at its other end."""
+    (results / name).unlink(missing_ok=True)
+    os.mkfifo(results / name)
+    for look in (write_site, report.check_reports):
+        with pytest.raises(UserError, match=f"{name}' is neither a file nor a folder"):
+            look(results)
+    (results / name).rename("pipe")
+    (results / name).symlink_to(Path(results.absolute(), "hidden", ".pipe"))
+    (results / "hidden").mkdir()
+    Path("pipe").rename(results / "hidden" / ".pipe")
+    with pytest.raises(UserError, match="is neither a file nor a folder"):
+        report.check_reports(results)
 
 
 HEADS = "routine,offset,size,embedded,native"
