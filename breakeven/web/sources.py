@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _NEEDED = ("routine", "size", "cycles_median")
 #: rows times columns of a compressed table: ten times what a page holds
 _MOST_CELLS = 1 << 26
+#: bytes of its texts, and of all its columns as they are packed into pages
+_MOST_UNPACKED = 1 << 28
 #: columns that must hold numbers, and names, where there are such columns
 _NUMBERS = ("calls", "src_offset", "dst_offset", "repetitions", "instructions")
 _TEXTS = ("routine", "machine", "cache_state", "measure")
@@ -138,7 +140,6 @@ def read_table(path: Path, named: Mapping[str, str] | None = None) -> pd.DataFra
 
 def _parquet(path: Path) -> pd.DataFrame:
     """Raises `ValueError` for a file that is damaged or too large: what reads it raises errors of every kind."""
-    from importlib import import_module
     from importlib.util import find_spec
 
     import pandas as pd
@@ -146,9 +147,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     options = {"page_checksum_verification": True} if find_spec("pyarrow") else {}
     try:
         if options:
-            found = import_module("pyarrow.parquet").read_metadata(path)
-            if found.num_rows * found.num_columns > _MOST_CELLS:
-                raise UserError(f"{str(path)!r} has {found.num_rows} rows: more than a page can hold")
+            _check_sizes(path, options)
         return pd.read_parquet(path, **options)
     except (ImportError, UserError):
         raise
@@ -156,6 +155,29 @@ def _parquet(path: Path) -> pd.DataFrame:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the system's: data that are damaged have no number
         raise ValueError(f"it is damaged ({type(error).__name__}: {str(error).strip()})") from None
+
+
+def _check_sizes(path: Path, options: dict[str, Any]) -> None:
+    """Raises `UserError` for a table of Parquet that is larger than a page can hold: what it says of itself, and its
+    texts, each of which may stand in the file once and in the table for every row."""
+    from importlib import import_module
+
+    parquet, compute = import_module("pyarrow.parquet"), import_module("pyarrow.compute")
+    found = parquet.read_metadata(path)
+    if found.num_rows * found.num_columns > _MOST_CELLS:
+        raise UserError(f"{str(path)!r} has {found.num_rows} rows: more than a page can hold")
+    columns = [found.schema.column(i) for i in range(found.num_columns)]
+    if any(column.max_repetition_level or column.physical_type == "FIXED_LEN_BYTE_ARRAY" for column in columns):
+        raise UserError(f"{str(path)!r} is not a table of results: a column holds neither numbers nor texts")
+    groups = [found.row_group(i) for i in range(found.num_row_groups)]
+    size = sum(group.column(i).total_uncompressed_size for group in groups for i in range(group.num_columns))
+    texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+    if max(size, path.stat().st_size) <= _MOST_UNPACKED:
+        for column in parquet.read_table(path, columns=texts, read_dictionary=texts, **options).columns:
+            for chunk in column.chunks:
+                size += compute.sum(compute.binary_length(chunk.dictionary).take(chunk.indices)).as_py() or 0
+    if max(size, path.stat().st_size) > _MOST_UNPACKED:
+        raise UserError(f"{str(path)!r} unpacks to more than {_MOST_UNPACKED} bytes: more than a page can hold")
 
 
 def _spec(text: str, settings: Sequence[str] = ()) -> MachineSpec:

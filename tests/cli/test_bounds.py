@@ -129,6 +129,33 @@ def test_a_damaged_parquet_table_is_told(tmp_path: Path) -> None:
         read_table(path)
 
 
+def test_a_small_parquet_table_that_unpacks_to_much_is_refused(tmp_path: Path, monkeypatch) -> None:
+    """It runs where pyarrow is installed: a text that stands in the file once, and in each row of the table."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("breakeven.web.sources._MOST_UNPACKED", 1 << 20)
+    path, rows = tmp_path / "t.parquet", 500
+    needed = {"routine": ["rv-byte"] * rows, "size": range(rows), "cycles_median": [1.0] * rows}
+
+    def written(column: object, **options: object) -> None:
+        parquet.write_table(pa.table({**needed, "more": column}), path, compression="zstd", **options)
+
+    for kind in (pa.string(), pa.large_string(), pa.binary(), pa.string_view()):
+        for stored in (True, False):
+            written(pa.array(["x"] * rows, kind), store_schema=stored)
+            assert len(read_table(path)) == rows
+            written(pa.array(["x" * 4000] * rows, kind), store_schema=stored)
+            assert path.stat().st_size < 20_000
+            with pytest.raises(UserError, match="unpacks to more than 1048576 bytes"):
+                read_table(path)
+    for column in (pa.array([[1] * 9] * rows), pa.array([b"x" * 9] * rows, pa.binary(9))):
+        written(column)
+        with pytest.raises(UserError, match="a column holds neither numbers nor texts"):
+            read_table(path)
+    written(pa.array(["x" * 4000 + str(i) for i in range(rows)]), use_dictionary=False)
+    with pytest.raises(UserError, match="unpacks to more than 1048576 bytes"):
+        read_table(path)
+
+
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_a_table_without_an_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """A folder that somebody has sent may hold a link to a device."""
