@@ -36,6 +36,7 @@ from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
 from breakeven.store.foreign import check_files, is_made_by_us, schema_of
+from breakeven.store.log import turn_on
 from breakeven.store.rows import (
     APPLICATION_ID,
     CONTEXT_COLUMNS,
@@ -92,7 +93,7 @@ class Store:
         with self._errors():
             # autocommit: transactions are ours, see `_transaction`.
             frozen = reading and path.is_file() and not os.access(path.parent, os.W_OK)
-            name = self._frozen() if frozen else str(path)
+            name = self._frozen() if frozen else str(path.absolute())  # to SQLite ":memory:" is no file
             self._db = sqlite3.connect(
                 name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=frozen
             )
@@ -120,7 +121,7 @@ class Store:
             raise UserError(f"{str(self.path)!r} {what}: name another file for the store")
         with self._errors():
             if not frozen:
-                self._write_ahead(db)
+                turn_on(db, BUSY_SECONDS)
             db.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}")
             db.execute("PRAGMA foreign_keys=ON")
             # Text that something has damaged is text all the same: it equals no key.
@@ -137,19 +138,6 @@ class Store:
             raise UserError(
                 f"the store {str(self.path)!r} has layout {layout}, this breakeven reads {LAYOUT}: name another file"
             )
-
-    def _write_ahead(self, db: sqlite3.Connection) -> None:
-        """Turns the write-ahead log on; SQLite does not wait by itself for another process that is doing so."""
-        end = time.monotonic() + BUSY_SECONDS
-        while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            try:
-                # Without a file beside the store, which `check_files` of another process would refuse.
-                db.execute("PRAGMA journal_mode=MEMORY")
-                db.execute("PRAGMA journal_mode=WAL")
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
 
     def _made(self) -> int:
         """Makes the tables of an empty file, or brings an earlier layout to this one; the layout."""

@@ -49,7 +49,7 @@ def _repaired(path: Path, fresh: Path) -> Repaired:
     """`repair`, by way of a store that is made at `fresh`."""
     kept = lost = unreadable = 0
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as db:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as db:
             db.text_factory = lambda data: data.decode(errors="replace")
             if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                 raise UserError(f"{str(path)!r} is no store of breakeven: nothing was changed")

@@ -472,3 +472,33 @@ def test_a_machine_file_that_is_changed_meanwhile_keeps_no_point(tmp_path):
         with pytest.raises(UserError, match="its file was changed; run it again"):
             session.run(point.pack(), 1)
         assert store.statistics()["points"] == 0
+
+
+@pytest.mark.parametrize("name", [":memory:", "file:s?mode=memory"])
+def test_no_name_is_special_to_sqlite(tmp_path, monkeypatch, name) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store(Path(name)) as store:
+        store.context(IDENTITY, "u74", "{}")
+    assert Path(name).is_file()
+    with Store(Path(name), reading=True) as store:
+        assert store.has(IDENTITY)
+    repair(Path(name))
+    with Store(Path(name), reading=True) as store:
+        assert Path(f"{name}.damaged").is_file() and not store.contexts()
+
+
+def test_a_file_that_takes_no_write_ahead_log_is_told(tmp_path, monkeypatch) -> None:
+    """A database in memory stands for a file system without one."""
+    asked = []
+
+    class Stubborn(sqlite3.Connection):
+        def execute(self, *words):
+            asked.append(words)
+            assert len(asked) < 1000, "it asks for ever"
+            return super().execute(*words)
+
+    db = sqlite3.connect(":memory:", factory=Stubborn)
+    monkeypatch.setattr("breakeven.store.database.BUSY_SECONDS", -1)
+    monkeypatch.setattr("breakeven.store.database.sqlite3.connect", lambda *_, **__: db)
+    with pytest.raises(UserError, match="s.sqlite': it takes no write-ahead log: name another file"):
+        Store(tmp_path / "s.sqlite")
