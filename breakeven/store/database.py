@@ -54,6 +54,9 @@ from breakeven.store.rows import (
 BUSY_SECONDS = 60
 #: points looked up in one query; SQLite takes at least 999 parameters
 _AT_ONCE = 500
+#: which context an `Identity` is, and the id it has today: after `prune` another may have got the earlier one
+_KEY = "engine=? AND machine_hash=? AND guest=?"
+_NUMBER = f"(SELECT id FROM context WHERE {_KEY})"
 #: `store = off`: keep nothing
 OFF = "off"
 ENVIRONMENT = "BREAKEVEN_STORE"
@@ -253,8 +256,7 @@ class Store:
         return self._context_row(identity) is not None
 
     def _context_row(self, identity: Identity) -> ContextRow | None:
-        where = "engine=? AND machine_hash=? AND guest=?"
-        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE {where}", *identity)
+        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE {_KEY}", *identity)
         if not rows:
             return None
         # Rows of this context are checked with what was asked for, not with what the file says.
@@ -270,7 +272,8 @@ class Store:
                 some = points[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
                 rows = self._connection.execute(
-                    f"SELECT point, result, sum FROM result WHERE context=? AND point IN ({marks})", (context, *some)
+                    f"SELECT point, result, sum FROM result WHERE context={_NUMBER} AND point IN ({marks})",
+                    (*identity, *some),
                 )
                 for point, result, total in rows:
                     if is_whole(identity, point, result, total):
@@ -285,9 +288,10 @@ class Store:
         rows = []
         for point, result in zip(points, results, strict=True):
             result = b"\0\0\0\0" + result[4:]
-            rows.append((context, point, result, row_sum(identity, point, result)))
+            rows.append((point, result, row_sum(identity, point, result)))
         with self._errors(), self._transaction() as db:
-            db.executemany("INSERT OR REPLACE INTO result (context, point, result, sum) VALUES (?, ?, ?, ?)", rows)
+            now = self._number(context)
+            db.executemany(f"INSERT OR REPLACE INTO result (context, point, result, sum) VALUES ({now}, ?, ?, ?)", rows)
 
     def _identity(self, context: int) -> Identity:
         """What the context's rows are checked with."""
@@ -297,21 +301,32 @@ class Store:
                     "SELECT engine, machine_hash, guest FROM context WHERE id=?", (context,)
                 ).fetchone()
             if row is None:
-                raise UserError(f"the store {str(self.path)!r} has no context {context}: prune ran meanwhile?")
+                raise self._lost(context)
             self._identities[context] = Identity(*row)
         return self._identities[context]
+
+    def _number(self, context: int) -> int:
+        """The id that a context has today, to be asked in the transaction that writes under it."""
+        (number,) = self._connection.execute(f"SELECT {_NUMBER}", self._identity(context)).fetchone()
+        if number is None:
+            raise self._lost(context)
+        return int(number)
+
+    def _lost(self, context: int) -> UserError:
+        return UserError(f"the store {str(self.path)!r} has no context {context}: prune ran meanwhile?")
 
     def note(self, context: int, question: str, answer: str) -> None:
         """Keeps what was found out about a context; a later answer to the same question takes its place."""
         total = row_sum(self._identity(context), question, answer)
         with self._errors(), self._transaction() as db:
             db.execute("INSERT OR REPLACE INTO note (context, question, answer, sum) VALUES (?, ?, ?, ?)",
-                       (context, question, answer, total))  # fmt: skip
+                       (self._number(context), question, answer, total))  # fmt: skip
 
     def noted(self, context: int, question: str) -> str | None:
         """What `note` kept; None: nothing, or it is damaged."""
-        rows = self.read("SELECT answer, sum FROM note WHERE context=? AND question=?", context, question)
-        if rows and not note_is_whole(self._identity(context), question, *rows[0]):
+        identity = self._identity(context)
+        rows = self.read(f"SELECT answer, sum FROM note WHERE context={_NUMBER} AND question=?", *identity, question)
+        if rows and not note_is_whole(identity, question, *rows[0]):
             self.damaged += 1
             return None
         return str(rows[0][0]) if rows else None

@@ -502,3 +502,30 @@ def test_a_file_that_takes_no_write_ahead_log_is_told(tmp_path, monkeypatch) -> 
     monkeypatch.setattr("breakeven.store.database.sqlite3.connect", lambda *_, **__: db)
     with pytest.raises(UserError, match="s.sqlite': it takes no write-ahead log: name another file"):
         Store(tmp_path / "s.sqlite")
+
+
+def test_a_session_of_a_version_that_was_pruned_replaces_nothing(tmp_path) -> None:
+    """SQLite gives a context's number again: the older session's rows must not get under the newer one's."""
+    newer, path = Identity("newer", "machine", "guest"), tmp_path / "s.sqlite"
+    point, mine, theirs = pt.Point("fast", 8).pack(), bytes(8) + b"\1" * 56, bytes(8) + b"\2" * 56
+    with Store(path) as older, Store(path) as store:
+        pruned = older.context(IDENTITY, "u74", "{}")
+        store.prune("newer")
+        context = store.context(newer, "u74", "{}")
+        store.add(context, [point], [mine])
+        store.note(context, "what", "this")
+        for write in (lambda: older.add(pruned, [point], [theirs]), lambda: older.note(pruned, "what", "that")):
+            with pytest.raises(UserError, match="prune ran meanwhile"):
+                write()
+        assert store.known(context, [point]) == [mine] and store.noted(context, "what") == "this"
+        assert older.known(pruned, [point]) == [None] and older.noted(pruned, "what") is None
+        # Another process of its version has made its context again, under another number.
+        with Store(path) as third:
+            assert third.context(IDENTITY, "u74", "{}") != pruned
+        older.add(pruned, [point], [theirs])
+        older.note(pruned, "what", "that")
+        again = store.find(IDENTITY)
+        assert store.known(again, [point]) == [theirs] and store.noted(again, "what") == "that"
+        assert store.known(context, [point]) == [mine] and store.noted(context, "what") == "this"
+        assert older.known(pruned, [point]) == [theirs] and older.noted(pruned, "what") == "that"
+        assert not store.damaged and not older.damaged
