@@ -35,8 +35,7 @@ from typing import Any
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
-from breakeven.store.foreign import check_files, is_made_by_us, schema_of
-from breakeven.store.log import turn_on
+from breakeven.store.foreign import check_files, is_made_by_us, schema_of, turn_on_log
 from breakeven.store.rows import (
     APPLICATION_ID,
     CONTEXT_COLUMNS,
@@ -124,7 +123,7 @@ class Store:
             raise UserError(f"{str(self.path)!r} {what}: name another file for the store")
         with self._errors():
             if not frozen:
-                turn_on(db, BUSY_SECONDS)
+                turn_on_log(db, BUSY_SECONDS)
             db.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}")
             db.execute("PRAGMA foreign_keys=ON")
             # Text that something has damaged is text all the same: it equals no key.

@@ -1,4 +1,4 @@
-"""Files that are no store of ours are refused before SQLite does what they say."""
+"""Files that are no store of ours, or cannot be one, are refused before SQLite does what they say."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 import stat
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,3 +58,23 @@ def check_files(path: Path) -> None:
                 f"cannot use the store {str(path)!r}: the {what} {str(file)!r} is no file of breakeven's: move it away"
                 + ("" if end else ", or name another file (--store)")
             )
+
+
+def turn_on_log(db: sqlite3.Connection, seconds: float) -> None:
+    """Turns the write-ahead log on. Waits up to `seconds` for another process that is doing so: SQLite does not.
+
+    Where there can be no log SQLite says nothing, and stays with what there was.
+    """
+    end = time.monotonic() + seconds
+    while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            # Without a file beside the store, which `check_files` of another process would refuse.
+            db.execute("PRAGMA journal_mode=MEMORY")
+            if db.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal":
+                continue
+            if time.monotonic() > end:
+                raise sqlite3.OperationalError("it takes no write-ahead log")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
