@@ -95,7 +95,7 @@ def ours(board):
     cpu.mmu.dtb.size = row(dtlb_entries=96)
     cpu.mmu.dtb.l2_size = row(stlb_entries=4096)
     cpu.isa[0].microcode.rep_movs, cpu.isa[0].microcode.rep_stos = copies(), fills()
-    x86.fences(cpu, **calibrated({"latency": 18, "after_stores": 6}, "zen5/mfence", "16 cycles are hidden"))
+    x86.fences(cpu, **calibrated({"latency": 18, "after_stores": 6}, "zen5/mfence", "14 cycles are hidden"))
     cpu.serializingStopsFetch = calibrated(True, "zen5/serializing_fetch", "nearer than fetch that goes on")
     cpu.forwardFailPenalty = calibrated(4, "zen5/stlf_part", "with the store's way to the cache, 14")
     cpu.aliasPenalty = calibrated(4, "zen5/alias_4k", "3.7")

@@ -14,7 +14,7 @@ CAUSES = {
         "`-d 0`, `-d 1`",
     ),
     "go-2048": (
-        "vectors copy 47 bytes a cycle on Golden Cove, six micro-ops wide, where Ice Lake has five; REP MOVSB starts "
+        "vectors copy 44 bytes a cycle on Golden Cove, six micro-ops wide, where Ice Lake has five; REP MOVSB starts "
         "with 32 cycles",
         "`breakeven compare x64-fsrm-inline llvm-libc-memcpy-avx2 -m goldencove`",
     ),
