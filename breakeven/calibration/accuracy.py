@@ -1,7 +1,7 @@
 """How near a model is to the host on whole routines, which no probe contains, and how often it names the winner.
 
 Every routine of the host's instruction set at 17 sizes and two source offsets, warm: one call between fences (latency)
-and 16 calls in a row (throughput).
+and 16 calls more in a row (throughput).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from breakeven.points.record import MEASURES
 
 SIZES = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 1448, 4096, 16384)
 OFFSETS = (0, 3)
-#: calls in a row of a throughput
+#: calls whose cycles a throughput is
 CALLS = 16
 HOST_REPETITIONS = 21
-#: more than on the host, where every measurement follows hundreds of calls that trained the branch predictors
-MODEL_REPETITIONS = 41
+#: by measure; of single calls more than on the host, where hundreds of calls have trained the branch predictors before
+MODEL_REPETITIONS = {"latency": 41, "throughput": 21}
 #: pairs of routines count if the host's lead is above this share
 LEAD = 0.1
 #: a long call is near within this share, a short one within so many cycles
@@ -55,7 +55,7 @@ class RoutinePoint:
 
     @property
     def calls(self) -> int:
-        """Calls in one measurement."""
+        """Calls whose cycles it is."""
         return CALLS if self.measure == "throughput" else 1
 
     def pack(self, repetitions: int) -> bytes:
@@ -97,7 +97,7 @@ def simulate(
     session = EmbeddedEngine().open(machine.with_settings(NO_SMAP))
     known = {each.name for each in session.routines() if not each.missing_extension}
     possible = [each for each in points if each.routine in known]
-    records = b"".join(each.pack(MODEL_REPETITIONS) for each in possible)
+    records = b"".join(each.pack(MODEL_REPETITIONS[each.measure]) for each in possible)
     return _cycles(session.run(records, threads, progress), possible)
 
 

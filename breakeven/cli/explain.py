@@ -81,10 +81,19 @@ def _explained(accounts: Mapping[str, Account], json: bool) -> int:
     elif right:
         print(f"{one.machine}: {where(one.point)}")
         first = next(iter(right.values())).result
-        print(f"  one measurement, with the empty call around it ({first.overhead} cycles)")
+        print(f"  one measurement{_around(first)}")
         _print(list(right.items()))
     tally.say()
     return status
+
+
+def _around(result: Any) -> str:
+    """What the account holds beside the point's cycles."""
+    from breakeven.points import MEASURES, SLOPES
+
+    if MEASURES[result.point.measure] in SLOPES:
+        return f" of {2 * result.point.calls} calls, twice those that the point's cycles are of"
+    return f", with the empty call around it ({result.overhead} cycles)"
 
 
 def _program(elf: Path, spec: Any, json: bool) -> int:

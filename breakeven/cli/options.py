@@ -80,7 +80,13 @@ StateOption = Annotated[
         help="warm, cold, src-cold, dst-cold, l2, src-l2, dst-l2, src-l2-dst-cold, src-cold-dst-l2, receive, send.",
     ),
 ]
-MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved, stream.")]
+MeasureOption = Annotated[
+    str,
+    typer.Option(
+        "--measure",
+        help="latency (one call between fences), throughput (one call more in a row), interleaved, stream.",
+    ),
+]
 RepetitionsOption = Annotated[
     int | None,
     typer.Option(
@@ -93,7 +99,7 @@ WarmupOption = Annotated[
     int, typer.Option("--warmup", parser=NUMBER, help="Unmeasured calls before the first measurement.")
 ]
 CallsOption = Annotated[
-    int, typer.Option("--calls", parser=NUMBER, help="Calls per measurement (throughput, interleaved).")
+    int, typer.Option("--calls", parser=NUMBER, help="Calls whose cycles a throughput (or interleaved) is.")
 ]
 HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]
 StreamOption = Annotated[

@@ -97,6 +97,18 @@ def where(point: Any) -> str:
     return f"{point.size} B, src+{point.src_offset}, {to}, {state}, {measure}"
 
 
+def _measured_as(result: PointResult) -> str:
+    """What the cycles of a point's measure are of."""
+    from breakeven import points as pt
+
+    calls, measure = result.point.calls, pt.MEASURES[result.point.measure]
+    if measure in pt.SLOPES:
+        return f"what {calls} calls more take in a row"
+    if measure == "stream":
+        return "all calls of a stream, less an empty one"
+    return "one call between fences, less an empty one; what overlaps the fences does not count"
+
+
 def _print_point(result: PointResult, json: bool) -> None:
     from breakeven import points as pt
     from breakeven.output.console import print_json, print_pairs
@@ -127,6 +139,7 @@ def _print_point(result: PointResult, json: bool) -> None:
     per = f"  (IPC {result.instructions / result.cycles_median:.2f})" if timed else ""
     rows = [
         ("cycles", f"{result.cycles_median}{calls}  {measured}"),
+        ("measure", _measured_as(result)),
         ("bytes/cycle", f"{rate:.3f}" if timed else "-"),
         ("instructions", f"{result.instructions}{per}" if counted else "not counted"),
         ("output", result.problem or "verified"),

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from breakeven.errors import UserError
-from breakeven.points import CACHE_STATES, MAX_OFFSET, MAX_SIZE, MEASURES, check_routine_name, index_of
+from breakeven.points import CACHE_STATES, MAX_OFFSET, MAX_SIZE, MEASURES, check_routine_name, check_state, index_of
 
 #: measures that the page offers: those of one call, without a second size or a whole stream
 SHOWN_MEASURES = MEASURES[:2]
@@ -48,8 +48,8 @@ class State:
                 raise UserError(f"{name} offset {offset} is out of range: 0 to {MAX_OFFSET}")
         if not 0 <= self.least < self.most <= MAX_SIZE:
             raise UserError(f"sizes {self.least} to {self.most}: from 0 on, upwards, to {MAX_SIZE} at most")
-        index_of(SHOWN_STATES, self.cache, "cache state")
-        index_of(SHOWN_MEASURES, self.measure, "measure")
+        state = index_of(SHOWN_STATES, self.cache, "cache state")
+        check_state(index_of(SHOWN_MEASURES, self.measure, "measure"), state)
 
     def sizes(self) -> list[int]:
         """Every size, in the steps of a log axis."""

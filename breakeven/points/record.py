@@ -40,6 +40,8 @@ _L2_STATES = CACHE_STATES.index("src-l2")
 PACKETS = CACHE_STATES.index("receive")
 MEASURES = ("latency", "throughput", "interleaved", "stream")
 STREAM = MEASURES.index("stream")
+#: measures whose cycles are a slope: what `calls` calls more take in a row
+SLOPES = MEASURES[1:3]
 #: bytes of all calls of a stream together
 MAX_STREAM = 64 << 20
 FLAG_HUGE_PAGES = 1
@@ -156,17 +158,15 @@ def check_range(field: str, value: int) -> None:
         raise PointError(f"{field} {value!r} is out of range: {least} to {most}")
 
 
-def check_stream_state(measure: int, cache_state: int) -> None:
-    """Raises `PointError` for a stream from a second-level state: what a stream touches fits in no cache."""
-    if measure == STREAM and cache_state >= _L2_STATES:
-        states = ", ".join(CACHE_STATES[:_L2_STATES])
-        raise PointError(f"cache state {CACHE_STATES[cache_state]} is not of the stream measure: one of {states}")
+def check_state(measure: int, cache_state: int) -> None:
+    """Raises `PointError` for a cache state that the measure cannot have.
 
-
-def check_packets_measure(measure: int, cache_state: int) -> None:
-    """Raises `PointError` for another measure than latency of a state that a network driver leaves."""
-    if measure != 0 and cache_state >= PACKETS:
-        raise PointError(f"cache state {CACHE_STATES[cache_state]} is of the latency measure only")
+    Of many calls only the first finds a cache state, and `SLOPES` are of settled calls. A stream fits in no cache.
+    """
+    name, state = MEASURES[measure], CACHE_STATES[cache_state]
+    states = CACHE_STATES[:1] if name in SLOPES else CACHE_STATES[:_L2_STATES] if name == "stream" else CACHE_STATES
+    if state not in states:
+        raise PointError(f"cache state {state} is not of the {name} measure: take {' or '.join(states)}, or latency")
 
 
 def check_distance(distance: int, size: int, measure: int) -> None:
@@ -244,8 +244,7 @@ class Point:
         if self.measure == STREAM and not 1 <= self.size * self.calls <= MAX_STREAM:
             bytes_asked = f"{self.calls} calls of {self.size} bytes"
             raise PointError(f"a stream of {bytes_asked} is out of range: 1 to {MAX_STREAM} bytes")
-        check_stream_state(self.measure, self.cache_state)
-        check_packets_measure(self.measure, self.cache_state)
+        check_state(self.measure, self.cache_state)
         if self.measure != STREAM and self.flags & sum(STREAM_FLAGS.values()):
             raise PointError(f"flags {self.flags}: {', '.join(STREAM_FLAGS)} are of the stream measure")
         check_distance(self.distance, self.size, self.measure)

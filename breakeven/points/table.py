@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 
 def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results: np.ndarray) -> pd.DataFrame:
-    """The tidy table of one machine's points. `cycles_*` are per measurement: of `calls` calls together, without
-    `overhead`, what as many empty calls take."""
+    """The tidy table of one machine's points.
+
+    `cycles_*` are of `calls` calls together, without `overhead`: an empty call's cycles (a stream's: of its loop).
+    Nothing is subtracted from throughput and interleaved: their overhead is 0.
+    """
     import pandas as pd
 
     names = [name.decode() for name in records["routine"]]

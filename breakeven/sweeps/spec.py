@@ -40,7 +40,7 @@ class SweepSpec:
     #: measurements of each point; None: as many as `measurements.repetitions_of` its measure
     repetitions: int | None = None
     warmup: int = 2
-    #: calls per measurement for throughput and interleaved
+    #: calls whose cycles a throughput, or an interleaved measure, is (`Point.calls`)
     calls: int = 16
     #: bytes of all calls of a stream together
     total: int = 1 << 20
@@ -115,7 +115,7 @@ class SweepSpec:
             pt.check_distance(self.distance, int(size), pt.index_of(pt.MEASURES, measure, "measure"))
         self._validate_streams()
         for state, measure in itertools.product(self.cache_states, self.measures):
-            pt.check_packets_measure(
+            pt.check_state(
                 pt.index_of(pt.MEASURES, measure, "measure"), pt.index_of(pt.CACHE_STATES, state, "cache state")
             )
 
@@ -125,8 +125,6 @@ class SweepSpec:
             raise UserError(f"{', '.join(pt.STREAM_FLAGS)} are of the stream measure: give --measure stream alone")
         if streams and not 1 <= self.total <= pt.MAX_STREAM:
             raise UserError(f"total {self.total} is out of range: 1 to {pt.MAX_STREAM} bytes")
-        for state in self.cache_states if streams else ():
-            pt.check_stream_state(pt.STREAM, pt.index_of(pt.CACHE_STATES, state, "cache state"))
         for size in self.sizes if streams else ():
             calls = pt.stream_calls(self.total, size)
             if not 1 <= size * calls <= pt.MAX_STREAM or calls > pt.MAX_COUNT:

@@ -27,7 +27,7 @@ from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.clock import core_period
 from breakeven.machine.resolve import Machine, of_request, resolve
-from breakeven.points import CACHE_STATES, MEASURES, STREAM, Point, index_of
+from breakeven.points import CACHE_STATES, MEASURES, SLOPES, STREAM, Point, index_of
 from breakeven.points.converged import measured
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.record import PACKETS
@@ -176,6 +176,8 @@ class Details:
         lines = [{**line, "cycles": round(line["cycles"], 1), "percent": round(line["percent"], 2)}
                  for line in account["account"]]  # fmt: skip
         found = {"routine": point.routine, **account, "account": lines}
+        if MEASURES[point.measure] in SLOPES:
+            found["calls"] = 2 * point.calls
         if alone:
             found["alone"] = int(row["cycles_median"])
         if ran:

@@ -28,7 +28,7 @@ CAUSES = {
         "the same",
     ),
     "boundary-128": (
-        "back to back both ways are bound by their four stores: 11.0 and 11.1 cycles",
+        "back to back both ways are bound by their four stores: 10.0 cycles each",
         "`-n 127,128 --measure throughput --calls 64`",
     ),
     "probe": (
@@ -41,13 +41,13 @@ CAUSES = {
         "`--set mem_ctrl.bandwidth=2GiB/s`",
     ),
     "line-skylake": (
-        "of 8.8 cycles per call the copy is one or two, and a crossing of 10 cycles each way is hidden behind "
-        "the next call",
-        "`--set cpu.misaligned.line_cross_store=10 --set cpu.misaligned.line_cross_load=10`: 1.04",
+        "a call takes 8.0 cycles, of which the copy is one or two, and a crossing of 10 cycles each way is hidden "
+        "behind the next call",
+        "`--set cpu.misaligned.line_cross_store=10 --set cpu.misaligned.line_cross_load=10`: 1.00",
     ),
     "line-sandy-bridge": (
         "as line-skylake",
-        "the same: 1.04",
+        "the same: 1.00",
     ),
 }
 

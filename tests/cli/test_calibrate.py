@@ -14,7 +14,7 @@ from breakeven.calibration.accuracy import accuracy, parsed
 from breakeven.calibration.fit import Comparison, Fit, Fitted, Search, as_options
 from breakeven.calibration.knobs import Knob, knobs, known_knobs
 from breakeven.calibration.machine_file import machine_file
-from breakeven.calibration.measurements import CacheSize, Measured, Measurements
+from breakeven.calibration.measurements import VERSION, CacheSize, Measured, Measurements
 from breakeven.calibration.model import Model
 from breakeven.calibration.probe import Probe, per_instruction
 from breakeven.calibration.probes import probes
@@ -195,24 +195,23 @@ def test_invalid_arguments_are_refused_in_one_sentence(breakeven, arguments: lis
     assert done.returncode == 1 and sentence in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{", "[]", "{}", '{"version": 1}', '{"version": 2, "probes": {}}',
-        json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
-                    "probes": {"nop": {"cycles": "many", "spread": 0}}, "caches": [], "noisy": {}, "routines": {}}),
-        json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
-                    "probes": {"nop": {"cycles": 1, "spread": -1}}, "caches": [], "noisy": {}, "routines": {}}),
-        json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
-                    "probes": {}, "caches": [{"level": 1}], "noisy": {}, "routines": {}}),
-        *(json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
-                      "probes": {}, "caches": [{"level": 1, "size": size, "ways": ways}], "noisy": {}, "routines": {}})
-          for size, ways in ((0, 8), (32768, 0), (-32768, -8), (1 << 60, 8))),
-        *(json.dumps({"version": 1, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
-                      "probes": {}, "caches": [], "noisy": {}, "routines": {key: 5}})
-          for key in ("a", "a|b|c|8|latency", "a|b|0|8|time")),
-    ],
-)  # fmt: skip
+#: a whole file of measurements
+WHOLE = {
+    "version": VERSION, "host": "a", "vendor": "b", "family": 1, "model": 1, "date": "c", "gigahertz": 1,
+    "probes": {}, "caches": [], "noisy": {}, "routines": {},
+}  # fmt: skip
+#: what it cannot hold
+BROKEN = [
+    {"probes": {"nop": {"cycles": "many", "spread": 0}}}, {"probes": {"nop": {"cycles": 1, "spread": -1}}},
+    {"caches": [{"level": 1}]},
+    *({"caches": [{"level": 1, "size": size, "ways": ways}]}
+      for size, ways in ((0, 8), (32768, 0), (-32768, -8), (1 << 60, 8))),
+    *({"routines": {key: 5}} for key in ("a", "a|b|c|8|latency", "a|b|0|8|time")),
+    {"version": VERSION - 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", *(json.dumps({**WHOLE, **each}) for each in BROKEN)])
 def test_a_broken_file_of_measurements_is_one_sentence(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kept.json"
     path.write_text(text)

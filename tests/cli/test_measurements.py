@@ -38,8 +38,10 @@ def test_one_number_for_every_size_and_state():
         for measure in range(3):
             assert Point("x", size, measure=measure).repetitions == REPETITIONS
         assert Point("x", size, measure=pt.STREAM).repetitions == STREAM_REPETITIONS
-    spec = SweepSpec(["x"], [U74], [8, 1 << 16], cache_states=pt.CACHE_STATES[:4], measures=pt.MEASURES, size2=8)
-    by_measure = {pt.MEASURES[row["measure"]]: int(row["repetitions"]) for row in spec.records()}
+    warm = SweepSpec(["x"], [U74], [8, 1 << 16], measures=pt.MEASURES, size2=8)
+    cold = SweepSpec(["x"], [U74], [8, 1 << 16], cache_states=pt.CACHE_STATES[1:4], measures=["latency", "stream"])
+    rows = [row for spec in (warm, cold) for row in spec.records()]
+    by_measure = {pt.MEASURES[row["measure"]]: int(row["repetitions"]) for row in rows}
     assert by_measure == {"latency": 21, "throughput": 21, "interleaved": 21, "stream": 3}
     asked = SweepSpec(["x"], [U74], [8], measures=["latency", "stream"], repetitions=7)
     assert set(asked.records()["repetitions"]) == {7} and Point("x", 8, repetitions=7).repetitions == 7

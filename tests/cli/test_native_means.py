@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
     void *calls[] = {(void *)arch_empty, (void *)elsewhere};
     for (int which = 0; which < 2; which++) {
         u64 least = UINT64_MAX;
-        for (int i = 0; i < OVERHEADS_OF_ONE; i++) {
+        for (int i = 0; i < OVERHEADS; i++) {
             struct job jobs[2] = {{calls[which], {0}, 0}};
             struct sample sample;
             __wrap_arch_measure(jobs, 1, &sample, 0);

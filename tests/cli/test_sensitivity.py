@@ -169,8 +169,8 @@ def test_a_pattern_chooses_the_values_and_the_answer_is_not_kept(fake, tmp_path)
 
 
 #: it moves the break-even of these
-MOVING = "cpu.branchPred.indirectBranchPred.indirectSets"
-REAL = ["rv-byte", "rv-word", "--sizes", "1..64", "--no-store", "--json"]
+MOVING = "cpu.fetch1ToFetch2BackwardDelay"
+REAL = ["rv-byte", "rv-memcpy-croce-c", "--sizes", "1..64", "--no-store", "--json"]
 
 
 def test_what_it_says_of_a_moved_value_is_what_find_says_with_it_set_when_moved(in_process):

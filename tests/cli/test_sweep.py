@@ -51,7 +51,7 @@ def test_records_hold_the_points(fake):
     assert list(records["size2"]) == [0, 0, 9]
     packets = SweepSpec(["fast"], [U74], [5], cache_states=["l2", "receive", "send"], size2=9)
     assert list(packets.records()["size2"]) == [0, 9, 9]
-    with pytest.raises(UserError, match="send is of the latency measure only"):
+    with pytest.raises(UserError, match="l2 is not of the interleaved measure"):
         SweepSpec(["fast"], [U74], [5], cache_states=["l2", "send"], measures=["latency", "interleaved"]).validate()
     assert (records["fault_at"] == np.uint64(pt.NO_FAULT)).all()
     for point in pt.unpack(pt.points_file(records.tobytes())):

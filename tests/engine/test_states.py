@@ -108,14 +108,16 @@ def test_a_drivers_pages_throw_lines_out_where_a_line_takes_any_way(state: str, 
 
 
 def test_what_a_driver_leaves_is_of_the_latency_measure() -> None:
-    with pytest.raises(PointError, match="receive is of the latency measure only"):
+    with pytest.raises(PointError, match="receive is not of the throughput measure"):
         Point("rv-word", 64, cache_state=CACHE_STATES.index("receive"), measure=1).pack()
 
 
 def test_the_guest_refuses_what_it_does_not_know() -> None:
     """Whatever the host's own checks say."""
     session = EmbeddedEngine().open(MachineSpec("atomic"))
-    known = Point("rv-word", 64, measure=STREAM, calls=1, repetitions=1, warmup=0).pack()
-    for state in (CACHE_STATES.index("l2"), len(CACHE_STATES), 2**32 - 1):
-        record = known[:56] + state.to_bytes(4, "little") + known[60:]
-        assert int.from_bytes(session.run(record)[4:8], "little") == OUT_OF_RANGE
+    refused = {STREAM: (CACHE_STATES.index("l2"), len(CACHE_STATES), 2**32 - 1), 1: range(1, len(CACHE_STATES)), 2: [1]}
+    for measure, states in refused.items():
+        known = Point("rv-word", 64, measure=measure, calls=1, repetitions=1, warmup=0).pack()
+        for state in states:
+            record = known[:56] + state.to_bytes(4, "little") + known[60:]
+            assert int.from_bytes(session.run(record)[4:8], "little") == OUT_OF_RANGE

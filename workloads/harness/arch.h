@@ -58,9 +58,9 @@ u64 arch_checked_call(const struct job *job, u64 *ret);
 u64 arch_measure(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved);
 /* A routine that returns at once. */
 void arch_empty(void);
-/* How often it is measured, once for warming up: single calls, and sixteen back to back. The branch predictors of the presets
-   learn these calls within 6 and within 22 measurements; those of k7, katmai and pentium3 (gshare) never learn single ones. */
-enum { OVERHEADS_OF_ONE = 10, OVERHEADS_OF_MANY = 24 };
+/* How often it is measured, once for warming up. The branch predictors of the presets learn it within 6 measurements; those
+   of k7, katmai and pentium3 (gshare) never do. */
+enum { OVERHEADS = 10 };
 
 /* Like setjmp: 0 now, 1 when a trap that nothing expects has occurred since. */
 __attribute__((returns_twice)) u64 arch_recover(void);

@@ -32,6 +32,7 @@ enum {
     SEND,
     CACHE_STATES,
 };
+/* Latency: one call between fences. Throughput, interleaved: what `calls` calls more take in a row, always warm. */
 enum { LATENCY, THROUGHPUT, INTERLEAVED, STREAM };
 enum {
     POINT_HUGE_PAGES = 1,
@@ -89,6 +90,8 @@ struct point {
     u8 reserved[12];
 };
 
+/* `overhead`: an empty call's cycles, or those of a stream of them, which have been subtracted from each measurement; 0 of
+   throughput and interleaved. */
 struct result {
     u32 index, status;
     u64 cycles_min, cycles_median, cycles_total, instructions, ret, detail, overhead;

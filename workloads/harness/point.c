@@ -81,6 +81,13 @@ enum { KNOWN_FLAGS = POINT_FLAGS LATER_ONLY(| POINT_DISTANCE) };
 #define is_packets(p) 0
 #endif
 
+/* Whether a point's cycles are the slope of many calls: never from a state that only the first call would find. */
+#if defined SECOND_LEVEL || defined PACKETS
+#define is_slope(p) 0
+#else
+#define is_slope(p) ((p)->measure == THROUGHPUT || (p)->measure == INTERLEAVED)
+#endif
+
 /* Names are compared by words: they are padded with NULs on both sides. */
 static const struct routine *find_routine(const char *name) {
     typedef const u64 __attribute__((may_alias)) word;
@@ -111,7 +118,7 @@ static int in_range(const struct point *p) {
         return p->calls <= 1;
     if (p->measure == STREAM)
         return p->calls >= 1 && p->size >= 1 && p->size * p->calls <= MAX_STREAM && p->fault_at == NO_FAULT;
-    return p->calls >= 1 && p->calls <= MAX_CALLS;
+    return p->cache_state == WARM && p->calls >= 1 && p->calls <= MAX_CALLS;
 }
 
 #ifdef LATER
@@ -429,7 +436,7 @@ static void measured_jobs(struct job jobs[2]) {
             (void *)streaming_run, {(u64)&plan.streaming, plan.routine->kind == KIND_USER_COPY, 0}, 0};
 }
 
-/* The same calls of a routine that does nothing: the cheapest of several measurements, the first of which warms the code
+/* The same call of a routine that does nothing: the cheapest of several measurements, the first of which warms the code
    up. A stream ends earlier if it takes as long as the cheapest so far: it has learned all within its first run. */
 static void measure_overhead(struct sample *best) {
     struct job empty[2] = {{(void *)arch_empty, {0}, 0}, {(void *)arch_empty, {0}, 0}};
@@ -439,10 +446,9 @@ static void measure_overhead(struct sample *best) {
     if (plan.streams)
         empty[0] = (struct job){(void *)streaming_run, {(u64)&nothing, 0, 0}, 0};
     struct sample s;
-    int times = plan.calls > 1 ? OVERHEADS_OF_MANY : OVERHEADS_OF_ONE;
     *best = (struct sample){.cycles = UINT64_MAX};
-    for (int i = 0; i < times; i++) {
-        arch_measure(empty, plan.calls, &s, plan.interleaved);
+    for (int i = 0; i < OVERHEADS; i++) {
+        arch_measure(empty, 1, &s, 0);
         if (plan.streams && i > 1 && s.cycles == best->cycles)
             break;
         if (i > 0 && s.cycles < best->cycles)
@@ -456,46 +462,84 @@ static u64 less(u64 a, u64 b) { return a > b ? a - b : 0; }
 #include "packets.inc"
 #endif
 
-static int measure(const struct point *p, u64 ret[2], struct result *r) {
-    struct sample s = {0}, overhead;
-    struct stats stats;
+/* So many measurements of `calls` calls, each without what is to be subtracted. */
+static u64 measure_calls(const struct point *p, u32 times, u64 calls, const struct sample *subtracted, struct stats *stats,
+                         struct sample *last) {
     struct job jobs[2];
-    u64 damage = 0, each = plan.interleaved ? 2 : 1;
+    u64 damage = 0;
     measured_jobs(jobs);
-    arch_work_begin();
-    measure_overhead(&overhead);
-    r->overhead = overhead.cycles;
-    for (u32 i = 0; i < p->warmup; i++) {
-        enter();
-        damage |= arch_measure(jobs, each, &s, plan.interleaved);
-        leave();
-    }
-#ifdef HAS_PACKETS
-    if (is_packets(p))
-        damage |= measure_packets(&overhead, p->repetitions, &stats, &s);
-    else
-#endif
-    stats_start(&stats, p->repetitions);
-    for (u32 i = 0; i < p->repetitions && !is_packets(p); i++) {
+    stats_start(stats, times);
+    for (u32 i = 0; i < times; i++) {
         if (p->cache_state != WARM || p->flags & POINT_UNTOUCHED_SOURCE) {
             arch_work_end();
             chill(p);
             arch_work_begin();
         }
         enter();
-        damage |= arch_measure(jobs, plan.calls, &s, plan.interleaved);
+        damage |= arch_measure(jobs, calls, last, plan.interleaved);
         leave();
-        stats_add(&stats, less(s.cycles, overhead.cycles), less(s.instructions, overhead.instructions));
+        stats_add(stats, less(last->cycles, subtracted->cycles), less(last->instructions, subtracted->instructions));
     }
+    LATER_ONLY(plan.made += times * calls;)
+    return damage;
+}
+
+static u64 warm_up(const struct point *p) {
+    struct job jobs[2];
+    struct sample s;
+    u64 damage = 0;
+    measured_jobs(jobs);
+    for (u32 i = 0; i < p->warmup; i++) {
+        enter();
+        damage |= arch_measure(jobs, plan.interleaved ? 2 : 1, &s, plan.interleaved);
+        leave();
+    }
+    LATER_ONLY(plan.made += p->warmup;)
+    return damage;
+}
+
+/* A third of a throughput's measurements, of `calls` calls: the median of the later ones, when predictors have learnt them. */
+static u64 measure_first_third(const struct point *p, struct sample *median) {
+    struct sample s, nothing = {0};
+    struct stats stats;
+    u64 later = 0, damage = measure_calls(p, p->repetitions > 2 ? p->repetitions / 3 : 1, plan.calls, &nothing, &stats, &s);
+    stats_medians(&stats, &median->cycles, &median->instructions, &later);
+    if (later)
+        median->cycles = later;
+    return damage;
+}
+
+/* A call's cycles are those beyond an empty call's. Of many calls they are a slope: what as many calls more take. The other
+   measurements are of twice as many calls then. */
+static int measure(const struct point *p, u64 ret[2], struct result *r) {
+    struct sample s = {0}, subtracted = {0};
+    struct stats stats;
+    u64 damage, calls = plan.calls;
+    u32 times = p->repetitions;
+    arch_work_begin();
+    if (!is_slope(p))
+        measure_overhead(&subtracted);
+    damage = warm_up(p);
+    if (is_slope(p)) {
+        damage |= measure_first_third(p, &subtracted);
+        times -= times / 3;
+        calls *= 2;
+    }
+#ifdef HAS_PACKETS
+    if (is_packets(p))
+        damage |= measure_packets(&subtracted, p->repetitions, &stats, &s);
+    else
+#endif
+        damage |= measure_calls(p, times, calls, &subtracted, &stats, &s);
     arch_work_end();
-    LATER_ONLY(plan.made += p->warmup + (u64)p->repetitions * plan.calls;)
     if (damage)
         return fail(r, DAMAGE, DAMAGED_REGISTERS | damage);
+    r->overhead = is_slope(p) ? 0 : subtracted.cycles;
     r->cycles_min = stats.min;
     r->cycles_total = stats.total;
     stats_medians(&stats, &r->cycles_median, &r->instructions, &r->detail);
     ret[0] = s.ret[0];
-    if (plan.calls > 1)
+    if (plan.interleaved)
         ret[1] = s.ret[1];
     if (plan.streams)
         ret[1] = ret[0];

@@ -87,12 +87,14 @@ function drawQuestion() {
   const unused = machine.routines.filter(([name, , lacks]) => !lacks && !state.routines.includes(name));
   const add = make("button", { type: "button", class: "quiet", disabled: !unused.length || state.routines.length > 7, onclick: () => { state.routines = [...state.routines, unused[0][0]]; draw(); refresh(); } }, "+ routine");
   const own = make("button", { type: "button", class: "quiet", onclick: () => openOwn() }, "your own…");
+  // Only the first of many calls finds a cache state: a throughput is warm.
+  const pickConditions = (picked) => { Object.assign(state, picked); drawQuestion(); refresh(); };
   keepingFocus(byId("question"), () => byId("question").replaceChildren(
     make("div", { class: "fields" }, select("machine", machines, state.machine, pickMachine, { disabled: !data.live, id: "preset" }), state.routines.map((_, i) => routineField(i)), data.live ? [add, own] : null),
     make("div", { class: "fields" },
       numberField("source offset", "src", 0, 4095), numberField("destination offset", "dst", 0, 4095),
-      select("cache", STATES.map((name) => [name, name]), state.cache, (value) => { state.cache = value; refresh(); }, { disabled: !data.live }),
-      select("measure", [["latency", "latency"], ["throughput", "throughput"]], state.measure, (value) => { state.measure = value; refresh(); }, { disabled: !data.live }),
+      select("cache", STATES.map((name) => [name, name]), state.cache, (value) => pickConditions({ cache: value, measure: value === "warm" ? state.measure : "latency" }), { disabled: !data.live }),
+      select("measure", [["latency", "latency"], ["throughput", "throughput"]], state.measure, (value) => pickConditions({ measure: value, cache: value === "latency" ? state.cache : "warm" }), { disabled: !data.live }),
       numberField("sizes from", "least", 0, 2 ** 24), numberField("to", "most", 1, 2 ** 24))));
 }
 

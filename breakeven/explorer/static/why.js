@@ -1,7 +1,9 @@
 // Where the cycles went at the size under the pointer.
 function drawWhy(place) {
   const at = viewSize(), accounts = [], shownAccounts = make("div"), title = make("p", { class: "soft" });
-  const say = (size) => { title.textContent = `One measurement of ${size} B, with the empty call around it. Each cycle is charged to what held up the next instruction.`; };
+  // The worker's calls (simulate.py), and as many more: a throughput is what those take.
+  const calls = state.measure === "throughput" ? "32 calls in a row, 16 more than the curve's cycles are of" : "with the empty call around it";
+  const say = (size) => { title.textContent = `One measurement of ${size} B, ${calls}. Each cycle is charged to what held up the next instruction.`; };
   say(at);
   place.replaceChildren(title, shownAccounts);
   // A snapshot has some sizes only.

@@ -19,6 +19,9 @@ use crate::{EngineError, TraceOptions};
 const LEAD: u64 = 1 << 9;
 const LONGER: u64 = 32;
 
+/// Measures whose later measurements alone are of all their calls (workloads/harness/contract.h).
+const SLOPES: [u32; 2] = [1, 2];
+
 /// Asked every few milliseconds; may stop what is run.
 type Observer<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
@@ -44,20 +47,20 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// The measurement that the median comes from: the last `repetitions` pairs of readings are the measurements. Where the
-/// guest counts in another unit than core cycles (x86's time stamps) it is the one whose rank is the median's. Of several
-/// with the median's cycles it is the last: predictors have learned by then.
-fn median_of(readings: &[u64], record: &[u8], result: &[u8]) -> Option<(u64, u64)> {
-    let (median, overhead) = (u64_at(result, 16), u64_at(result, 56));
-    let repetitions = u32_at(record, 64).max(1) as usize;
-    let mut pairs: Vec<(u64, u64)> = readings.rchunks_exact(2).take(repetitions).map(|p| (p[0], p[1])).collect();
-    pairs.reverse();
-    let cost = |&(begin, end): &(u64, u64)| end.saturating_sub(begin);
-    let exact = pairs.iter().rfind(|p| cost(p).saturating_sub(overhead) == median).copied();
-    exact.or_else(|| {
-        pairs.sort_by_key(cost);
-        pairs.get(pairs.len().saturating_sub(1) / 2).copied()
-    })
+/// The measurement that the median comes from: of the last pairs of readings, which are the measurements, the one whose rank
+/// is the median's. Of throughput and interleaved they are the last two thirds of `repetitions`. The guest may
+/// count in another unit than core cycles (x86's time stamps), and the median
+/// may be a difference, so cycles are not compared with it. Of several with the same cycles it is the last: predictors have
+/// learned by then.
+fn median_of(readings: &[u64], record: &[u8]) -> Option<(u64, u64)> {
+    let (measure, repetitions) = (u32_at(record, 60), u32_at(record, 64).max(1));
+    let taken = if SLOPES.contains(&measure) { repetitions - repetitions / 3 } else { repetitions } as usize;
+    let measured = || readings.rchunks_exact(2).take(taken).map(|pair| (pair[0], pair[1]));
+    let cost = |(begin, end): (u64, u64)| end.saturating_sub(begin);
+    let mut costs: Vec<u64> = measured().map(cost).collect();
+    costs.sort_unstable();
+    let median = *costs.get(costs.len().saturating_sub(1) / 2)?;
+    measured().find(|&pair| cost(pair) == median)
 }
 
 /// Runs to a core cycle at which the measurement has a boundary.
@@ -111,7 +114,7 @@ impl Sweep {
         let result = result(&machine, &end, 0);
         let readings = machine.bus.cycle_reads.take().unwrap_or_default();
         let right = u32_at(&result, 4) == 0;
-        let Some((begin, end)) = median_of(&readings, record, &result).filter(|_| right) else {
+        let Some((begin, end)) = median_of(&readings, record).filter(|_| right) else {
             return Ok(Measured { result, begin: 0, end: 0, stats: Vec::new(), traced: true });
         };
         if readings.len() >= READINGS {
@@ -189,17 +192,16 @@ mod tests {
     fn the_medians_measurement_is_found_among_the_last_ones() {
         let mut record = [0; RECORD_BYTES];
         record[64] = 3;
-        let mut result = [0; RESULT_BYTES];
-        (result[16], result[56]) = (70, 5);
-        // An empty measurement that costs as much as the median is none of the three.
-        let readings = [0, 75, 100, 105, 200, 290, 300, 375, 400, 470];
-        assert_eq!(median_of(&readings, &record, &result), Some((300, 375)));
-        // In units of their own: the middle one of 90, 75 and 70.
-        result[16] = 1;
-        assert_eq!(median_of(&readings, &record, &result), Some((300, 375)));
+        // An empty measurement that costs as much as the median is none of the three; the last of two equal ones counts.
+        let readings = [0, 70, 100, 170, 200, 290, 300, 370, 400, 470];
+        assert_eq!(median_of(&readings, &record), Some((400, 470)));
+        assert_eq!(median_of(&[0, 70, 200, 290, 300, 375, 400, 470], &record), Some((300, 375)));
         // A reading before the first pair does not shift them.
         let more: Vec<u64> = std::iter::once(7).chain(readings).collect();
-        assert_eq!(median_of(&more, &record, &result), Some((300, 375)));
-        assert_eq!(median_of(&[7], &record, &result), None);
+        assert_eq!(median_of(&more, &record), Some((400, 470)));
+        assert_eq!(median_of(&[7], &record), None);
+        // Of a throughput the last two of three measurements: 90 and 75, of which the lower is the median.
+        record[60] = 1;
+        assert_eq!(median_of(&[0, 70, 200, 290, 300, 375], &record), Some((300, 375)));
     }
 }
