@@ -365,7 +365,7 @@ impl Call<'_> {
 
     /// `struct statfs`: an ext4 of what the process may write.
     fn file_system(&mut self, to: u64) -> R {
-        let free = (WRITE_LIMIT - self.p.files.written.min(WRITE_LIMIT)) / BLOCK;
+        let free = self.p.space.shared.room.left(false) / BLOCK;
         let files = self.p.files.max_files();
         let mut words = vec![EXT4_MAGIC, BLOCK, WRITE_LIMIT / BLOCK, free, free, files, files, 1, 255, BLOCK];
         words.resize(15, 0);
