@@ -30,7 +30,7 @@ _SYSTEM = (
     *("/etc/ld.so.cache", "/dev/urandom"),
 )
 _NULL = Path(os.devnull)
-#: bytes that are kept of what a program says first, and of what it says last
+#: bytes that are kept of what a program says: of the beginning and of the end
 _SAID = 1 << 16
 #: seconds of a wait between two looks at signals: one of the moment before a wait does not end it
 GLANCE = 1.0
@@ -134,7 +134,7 @@ def attend(
     """Runs `command` to its end, without input and in a session of its own, and ends whatever of it is left then.
 
     `restrict` restricts the thread that starts it; `programs` may end it, too; `kept`: bytes that are kept of what it
-    says first, and of what it says last. Raises `TimedOut`, and `OSError` where it cannot be started.
+    says. Raises `TimedOut`, and `OSError` where it cannot be started.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _NULL.open("rb") as nothing, terminable():
 
@@ -241,9 +241,9 @@ def _words(file: IO[bytes], kept: int) -> str:
     """The beginning and the end of what was said, without what would steer a terminal."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    said = file.read(kept)
-    file.seek(max(size - kept, len(said)))
-    text = (said + file.read(kept)).decode(errors="replace")
+    said = file.read(kept if size <= kept else kept // 2)
+    file.seek(max(size - kept // 2, len(said)))
+    text = (said + file.read(kept // 2)).decode(errors="replace")
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
