@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from breakeven.calibration.probe import START, STOP, Body
 from breakeven.errors import UserError
+from breakeven.files import sandbox
 
+#: more bytes than a number that is printed has
+_NUMBER = 64
 #: prints for each round the cycles of each body, then of each pointer chase, then the clock in GHz; nan: disturbed
 MAIN = r"""
 #define _GNU_SOURCE
@@ -205,12 +209,12 @@ def check_gcc() -> None:
         raise UserError("calibrate builds its probes with gcc, and there is none: install gcc (apt install gcc)")
 
 
-def gcc(*arguments: object) -> None:
-    """Runs gcc. Raises `UserError` if it is not installed, or fails."""
+def gcc(folder: Path, *arguments: object) -> None:
+    """Runs gcc, which keeps its own files in `folder`. Raises `UserError` if it is not installed, or fails."""
     check_gcc()
-    done = subprocess.run(["gcc", *map(str, arguments)], capture_output=True, text=True)
-    if done.returncode:
-        raise UserError(f"gcc did not build the probes: {(done.stderr.strip() or 'it failed').splitlines()[0]}")
+    done = sandbox.attend(["gcc", *map(str, arguments)], {**os.environ, "TMPDIR": str(folder)})
+    if done.status:
+        raise UserError(f"gcc did not build the probes: {(done.err.strip() or 'it failed').splitlines()[0]}")
 
 
 class HostProgram:
@@ -218,8 +222,7 @@ class HostProgram:
 
     def __init__(self, bodies: Sequence[Body], chase_bytes: Sequence[int] = ()) -> None:
         self._bodies, self._chase_bytes = bodies, chase_bytes
-        self._folder = tempfile.TemporaryDirectory(prefix="breakeven-")
-        self._running: subprocess.Popen[str] | None = None
+        self._left = ExitStack()
 
     def __enter__(self) -> HostProgram:
         names = [f"body_{i}" for i in range(len(self._bodies))]
@@ -228,27 +231,27 @@ class HostProgram:
         main = MAIN.replace("BODIES", "\n".join(declared)).replace("NAMES", ", ".join(names))
         main = main.replace("PREPARED", ", ".join(prepared))
         main = main.replace("CHASES", ", ".join(map(str, [*self._chase_bytes, 0])))
-        folder = Path(self._folder.name)
-        source, assembled, self._program = folder / "main.c", folder / "bodies.S", folder / "probes"
-        source.write_text(main)
-        assembled.write_text(assembly(self._bodies))
-        gcc("-O2", source, assembled, "-o", self._program)
+        with ExitStack() as left:
+            folder = Path(left.enter_context(tempfile.TemporaryDirectory(prefix="breakeven-")))
+            source, assembled, self._program = folder / "main.c", folder / "bodies.S", folder / "probes"
+            source.write_text(main)
+            assembled.write_text(assembly(self._bodies))
+            gcc(folder, "-O2", source, assembled, "-o", self._program)
+            self._left = left.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._running is not None and self._running.poll() is None:
-            self._running.kill()
-            self._running.wait()
-        self._folder.cleanup()
+        self._left.close()
 
     def rounds(self, cpu: int, count: int, seed: int) -> list[list[float]]:
         """Runs `count` rounds: each holds the cycles of each body and pointer chase (nan: the core was disturbed), and
         the clock in GHz."""
         command = [str(self._program), str(cpu), str(count), str(seed)]
-        self._running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        out, _ = self._running.communicate()
-        values, width = [float(word) for word in out.split()], len(self._bodies) + len(self._chase_bytes) + 1
-        if self._running.returncode or len(values) != count * width:
-            status = self._running.returncode
-            raise UserError(f"the probes' program ended with status {status}: report it, with the host's processor")
+        width = len(self._bodies) + len(self._chase_bytes) + 1
+        done = sandbox.attend(command, os.environ, kept=_NUMBER * count * width)
+        values = [float(word) for word in done.out.split()]
+        if done.status or len(values) != count * width:
+            raise UserError(
+                f"the probes' program ended with status {done.status}: report it, with the host's processor"
+            )
         return [values[i : i + width] for i in range(0, len(values), width)]

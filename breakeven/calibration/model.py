@@ -48,11 +48,12 @@ def _elf(bodies: Sequence[Body]) -> bytes:
         code += f".balign 4096\nentry_{i}: {_ENABLE_EXTENSION[body.extension]}{pointers}\n{body.prepare}\n"
         code += f"{warm_up}{counted}\n"
         code += f".balign 64\nbody_{i}: {pointers}\n{START}\n{body.code}\n{STOP}\ncld\nret\n"
-    with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
-        source, elf = Path(folder, "bodies.S"), Path(folder, "bodies.elf")
+    with tempfile.TemporaryDirectory(prefix="breakeven-") as name:
+        folder = Path(name)
+        source, elf = folder / "bodies.S", folder / "bodies.elf"
         source.write_text(code)
         layout = ["-Wl,-n", "-Wl,--build-id=none", f"-Wl,-Ttext={_PROGRAM:#x}"]
-        gcc("-m64", "-nostdlib", "-static", "-no-pie", *layout, source, "-o", elf)
+        gcc(folder, "-m64", "-nostdlib", "-static", "-no-pie", *layout, source, "-o", elf)
         return elf.read_bytes()
 
 

@@ -14,14 +14,15 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import Context
 from functools import cached_property
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from breakeven.engines.embedded import Program
 from breakeven.errors import UserError
@@ -70,17 +71,13 @@ def build_of(binary: str) -> dict[str, str]:
     """The build options that a gem5 tells of itself. Raises `UserError` if it is none, or older than our scripts.
 
     A script asks: ``--build-info`` of v24.0 fails before its first line (`m5.defines` has no version there)."""
-    with tempfile.TemporaryDirectory(prefix="breakeven-") as name:
+    with sandbox.terminable(), tempfile.TemporaryDirectory(prefix="breakeven-") as name:
         script = Path(name) / "build.py"
         script.write_text(_ASK)
         try:
-            done = subprocess.run(
-                [binary, "--outdir", name, str(script)], capture_output=True, text=True, errors="replace",
-                timeout=_PATIENCE, stdin=subprocess.DEVNULL,
-            )  # fmt: skip
-            said = done.stdout
-        except (OSError, subprocess.TimeoutExpired) as error:
-            said = str(error)
+            said = sandbox.attend([binary, "--outdir", name, str(script)], os.environ, _PATIENCE).out
+        except (OSError, sandbox.TimedOut):
+            said = ""
     version = re.search(r"^breakeven asks: (\D*)(\d+)\.(\d+)([\d.]*)", said, re.MULTILINE)
     if version is None:
         raise UserError(f"{binary} is no gem5: it does not run a script that asks its version; set {ENVIRONMENT}")
@@ -101,8 +98,8 @@ class Gem5Session:
     def routines(self) -> list[Routine]:
         return self._engine.routines(self.machine)
 
-    def _simulated(self, record: bytes) -> bytes:
-        row = self._engine.simulate(self.machine, record)
+    def _simulated(self, record: bytes, folder: Path, programs: sandbox.Programs) -> bytes:
+        row = self._engine.simulate(self.machine, record, folder, programs)
         self._engine.check_unchanged(self.machine, self.machine_hash)
         return row
 
@@ -114,12 +111,21 @@ class Gem5Session:
         points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
         rows: dict[int, bytes] = {}
         failure: UserError | None = None
-        with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, max(len(points), 1))) as pool:
-            futures: dict[Future[bytes], int] = {
-                pool.submit(of_request(self._simulated, each)): i for i, each in enumerate(points)
-            }
+        programs = sandbox.Programs()
+        futures: dict[Future[bytes], int] = {}
+        ended: SimpleQueue[Future[bytes]] = SimpleQueue()
+        workers = min(threads or os.cpu_count() or 1, max(len(points), 1))
+        with (
+            sandbox.terminable(), tempfile.TemporaryDirectory(prefix="breakeven-") as name,
+            ThreadPoolExecutor(workers) as pool,
+        ):  # fmt: skip
             try:
-                for future in as_completed(futures):
+                for i, each in enumerate(points):
+                    future = pool.submit(of_request(self._simulated, each, Path(name), programs))
+                    futures[future] = i
+                    future.add_done_callback(ended.put)
+                for _ in points:
+                    future = _next(ended)
                     if future.cancelled():
                         continue
                     i = futures[future]
@@ -135,7 +141,7 @@ class Gem5Session:
                         progress(len(rows), len(points))
             except BaseException:
                 _cancel(futures)
-                self._engine.stop()
+                programs.end()
                 raise
         if failure is not None:
             raise UserError(f"{failure} ({len(rows)} of {len(points)} points are done)")
@@ -151,6 +157,14 @@ def _state(path: Path) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
+def _next(ended: SimpleQueue[Future[bytes]]) -> Future[bytes]:
+    """The next point that has ended."""
+    while True:
+        # Python sees a signal of the moment before a wait only when that ends.
+        with suppress(Empty):
+            return ended.get(timeout=sandbox.GLANCE)
+
+
 def _cancel(futures: dict[Future[bytes], int]) -> None:
     for future in futures:
         future.cancel()
@@ -162,7 +176,6 @@ class Gem5Engine(Engine):
     def __init__(self, elf: Path | None = None) -> None:
         self._program = Program(elf)
         self._gem5 = find_gem5()
-        self._running: set[subprocess.Popen[str]] = set()
         self._told: set[str] = set()
         self._seen: dict[Path, tuple[int, ...]] = {}
 
@@ -238,9 +251,10 @@ class Gem5Engine(Engine):
                 found.update(hashlib.file_digest(file, "sha256").digest())
         return f"{FOREIGN}gem5-{found.hexdigest()}"
 
-    def simulate(self, machine: MachineSpec, record: bytes) -> bytes:
-        """The result of one packed point. Raises `UserError` with gem5's last words."""
-        with tempfile.TemporaryDirectory(prefix="breakeven-") as name:
+    def simulate(self, machine: MachineSpec, record: bytes, where: Path, programs: sandbox.Programs) -> bytes:
+        """The result of one packed point, by a gem5 that works below `where` and is one of `programs`. Raises
+        `UserError` with gem5's last words."""
+        with tempfile.TemporaryDirectory(dir=where) as name:
             folder = Path(name)
             asked = folder / "asked.bin"
             asked.write_bytes(points_file(record))
@@ -251,7 +265,7 @@ class Gem5Engine(Engine):
             guest = folder / "guest.elf"
             guest.write_bytes(self._program.of(resolve(machine, unread=True).isa))
             command += ["--guest", str(guest)]
-            status, out, error = self._wait_for(command, folder)
+            status, out, error = self._wait_for(command, folder, programs)
             # With a wrong output the script ends with 1; the result says so.
             result = folder / "results.bin"
             row = result.read_bytes() if result.is_file() else b""
@@ -262,29 +276,15 @@ class Gem5Engine(Engine):
         self._tell(error)
         return row
 
-    def _wait_for(self, command: list[str], folder: Path) -> tuple[int, str, str]:
+    def _wait_for(self, command: list[str], folder: Path, programs: sandbox.Programs) -> sandbox.Ended:
+        def restrict() -> None:
+            # The guest may be somebody else's, and gem5 writes whatever file a guest's `writefile` names.
+            landlock.restrict([Path("/")], [folder, Path(os.devnull)])
+
         # Its Python would take bytecode for current by the second and the size of a machine file.
-        def popen() -> subprocess.Popen[str]:
-            if self._program.elf is not None:
-                # The guest may be somebody else's, and gem5 writes whatever file a guest's `writefile` names.
-                landlock.restrict([Path("/")], [folder, Path(os.devnull)])
-            return subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                errors="replace", env={**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")},
-            )  # fmt: skip
-
-        process = sandbox.started(popen)
-        self._running.add(process)
-        try:
-            out, error = process.communicate()
-        finally:
-            self._running.discard(process)
-        return process.returncode, out, error
-
-    def stop(self) -> None:
-        """Ends the runs that are under way."""
-        for process in list(self._running):
-            process.kill()
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+        other = self._program.elf is not None
+        return sandbox.attend(command, environment, restrict=restrict if other else None, programs=programs)
 
     def _tell(self, error: str) -> None:
         """What gem5 leaves out of a preset, once."""

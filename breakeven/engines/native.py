@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -280,11 +279,7 @@ def _run(program: Path, folder: Path, arguments: Sequence[object]) -> str:
     """Runs breakeven's own program."""
     program = _executable(program, folder)
 
-    def start() -> tuple[int, str, str]:
-        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
-        return done.returncode, done.stdout, done.stderr
-
-    return _tried(start)
+    return _tried(lambda: sandbox.attend([str(program), *map(str, arguments)], os.environ))
 
 
 def _run_confined(isa: str, program: Path, folder: Path, arguments: Sequence[object]) -> str:

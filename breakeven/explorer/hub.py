@@ -209,7 +209,7 @@ class Hub:
                         added = await builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
             except TimeoutError:
                 said = f"{file.name} was not built and checked within {BUILD_SECONDS} s"
-                raise UserError(f"{said}: add it by the command, which has no such bound") from None
+                raise UserError(f"{said}: add it by the command, which has more time") from None
             finally:
                 await asyncio.to_thread(builder.close)
         others = [worker for worker in (self.worker, self._ranker) if worker is not None]

@@ -1,8 +1,9 @@
-"""Runs a program on what somebody else wrote, or that somebody else wrote, where it can do little harm.
+"""Runs other programs: each goes with its children when it has ended, its time is up, on an error, Ctrl-C, SIGTERM or
+SIGHUP (`attend`).
 
-It reads what it is given and the system's own folders, writes into one folder (both where the kernel has Landlock), is
-bounded in time, memory, files and what is kept of its words, gets none of our environment, terminal or open files, and
-goes with its children when its time is up, on an error, Ctrl-C, SIGTERM or SIGHUP.
+One that somebody else wrote, or that works on what somebody else wrote, runs where it can do little harm (`run`): it
+reads what it is given and the system's own folders, writes into one folder (both where the kernel has Landlock), is
+bounded in time, memory, files and what is kept of its words, and gets none of our environment, terminal or open files.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, AnyStr, Generic, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from breakeven.files import landlock
 
@@ -28,8 +30,12 @@ _SYSTEM = (
     *("/etc/ld.so.cache", "/dev/urandom"),
 )
 _NULL = Path(os.devnull)
-#: bytes that are kept of what a program says
+#: bytes that are kept of what a program says: of the beginning and of the end
 _SAID = 1 << 16
+#: seconds of a wait between two looks at signals: one of the moment before a wait does not end it
+GLANCE = 1.0
+#: seconds that the start of a process may take which was interrupted, perhaps before it began
+_START = 10
 #: signals that end a process
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 #: units of `ulimit -f`, as POSIX has it
@@ -70,8 +76,34 @@ class _Terminated(BaseException):
         self.number = number
 
 
-#: what runs
-_running: set[subprocess.Popen[bytes]] = set()
+class Programs:
+    """Programs that are ended together."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._over = False
+        self._lock = threading.Lock()
+
+    def end(self) -> None:
+        """Ends those that run, with their children, and at once each that is started from now on."""
+        with self._lock:
+            self._over = True
+            running = list(self._running)
+        for process in running:
+            _end(process)
+
+    def take(self, process: subprocess.Popen[bytes]) -> None:
+        """One more, which has just been started."""
+        with self._lock:
+            self._running.add(process)
+            over = self._over
+        if over:
+            _end(process)
+
+    def leave(self, process: subprocess.Popen[bytes]) -> None:
+        """It has ended."""
+        with self._lock:
+            self._running.discard(process)
 
 
 def run(
@@ -84,24 +116,46 @@ def run(
     """
     environment = {"PATH": f"{Path(command[0]).parent}:/usr/bin:/bin", "LC_ALL": "C", "CCACHE_DISABLE": "1"}
     environment |= {"TMPDIR": str(folder), "HOME": str(folder)} if folder else {}
+
+    def restrict() -> None:
+        landlock.restrict([*map(Path, _SYSTEM), *reads], [_NULL, *([folder] if folder else [])])
+
+    return attend(
+        ["/bin/sh", "-c", _limited(limits), "sh", *command], {**environment, **(variables or {})}, limits.seconds,
+        cwd=cwd or folder or Path("/"), files=files, restrict=restrict,
+    )  # fmt: skip
+
+
+def attend(
+    command: Sequence[str], environment: Mapping[str, str], seconds: float | None = None, cwd: Path | None = None,
+    files: Sequence[int] = (), restrict: Callable[[], None] | None = None, programs: Programs | None = None,
+    kept: int = _SAID,
+) -> Ended:  # fmt: skip
+    """Runs `command` to its end, without input and in a session of its own, and ends whatever of it is left then.
+
+    `restrict` restricts the thread that starts it; `programs` may end it, too; `kept`: bytes that are kept of what it
+    says. Raises `TimedOut`, and `OSError` where it cannot be started.
+    """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _NULL.open("rb") as nothing, terminable():
 
         def popen() -> subprocess.Popen[bytes]:
-            landlock.restrict([*map(Path, _SYSTEM), *reads], [_NULL, *([folder] if folder else [])])
+            if restrict is not None:
+                restrict()
             return subprocess.Popen(
-                ["/bin/sh", "-c", _limited(limits), "sh", *command], stdin=nothing, stdout=out, stderr=err,
-                env={**environment, **(variables or {})}, cwd=cwd or folder or "/", start_new_session=True,
+                command, stdin=nothing, stdout=out, stderr=err, env=environment, cwd=cwd, start_new_session=True,
                 pass_fds=files,
             )  # fmt: skip
 
-        process = started(popen)
-        _running.add(process)
+        programs, starter = programs or Programs(), _Starter(popen)
         try:
-            if not _wait(process, limits.seconds):
+            process = starter.started()
+            programs.take(process)
+            if not _wait(process, seconds):
                 raise TimedOut
         finally:
-            _end(process)
-        return Ended(process.returncode, _words(out), _words(err))
+            starter.end()
+        programs.leave(process)
+        return Ended(process.returncode, _words(out, kept), _words(err, kept))
 
 
 def _limited(limits: Limits) -> str:
@@ -111,42 +165,45 @@ def _limited(limits: Limits) -> str:
     return "\n".join([*lines, 'exec "$@"'])
 
 
-class _Starter(threading.Thread, Generic[AnyStr]):
-    """Restricts itself, starts the process, and is over: this process stays as it is, a child inherits."""
+class _Starter(threading.Thread):
+    """Restricts itself, starts the process, and is over: this process stays as it is, a child inherits. No signal comes
+    between a process and its name, as signals interrupt the main thread alone."""
 
-    def __init__(self, popen: Callable[[], subprocess.Popen[AnyStr]]) -> None:
+    def __init__(self, popen: Callable[[], subprocess.Popen[bytes]]) -> None:
         super().__init__(daemon=True)
-        self._popen: Callable[[], subprocess.Popen[AnyStr]] = popen
-        self.process: subprocess.Popen[AnyStr] | None = None
-        self.error: BaseException | None = None
+        self._popen = popen
+        self._process: subprocess.Popen[bytes] | None = None
+        self._error: BaseException | None = None
+        # Not `join`: where a signal interrupts it, Python 3.11 takes the thread for ended.
+        self._tried = threading.Event()
 
     def run(self) -> None:
         try:
-            self.process = self._popen()
+            self._process = self._popen()
         except BaseException as error:
-            self.error = error
+            self._error = error
+        finally:
+            self._tried.set()
 
+    def started(self) -> subprocess.Popen[bytes]:
+        """The process that `popen` starts, restricted as `popen` restricts its thread."""
+        self.start()
+        self._tried.wait()
+        if self._error is not None:
+            raise self._error
+        assert self._process is not None
+        return self._process
 
-def started(popen: Callable[[], subprocess.Popen[AnyStr]]) -> subprocess.Popen[AnyStr]:
-    """The process that `popen` starts, restricted as `popen` restricts its thread; this one stays as it is."""
-    starter = _Starter(popen)
-    starter.start()
-    try:
-        starter.join()
-    except BaseException:
-        # Ctrl-C in the moment of the start.
-        starter.join()
-        if starter.process is not None:
-            _end(starter.process)
-        raise
-    if starter.error is not None:
-        raise starter.error
-    assert starter.process is not None
-    return starter.process
+    def end(self) -> None:
+        """Ends the process with its children, also where a signal has interrupted `started`."""
+        if self._tried.wait(_START) and self._process is not None:
+            _end(self._process)
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> bool:
     """Waits for the end, `seconds` at most; whether it has come."""
+    if process.returncode is not None:
+        return True
     try:
         handle = os.pidfd_open(process.pid)
     except (AttributeError, OSError):  # not Linux, or older than 5.3: Python asks again and again
@@ -158,29 +215,35 @@ def _wait(process: subprocess.Popen[bytes], seconds: float | None) -> bool:
     try:
         poll = select.poll()
         poll.register(handle, select.POLLIN)
-        if not poll.poll(None if seconds is None else seconds * 1000):
-            return False
-        process.wait()
-        return True
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = GLANCE if until is None else until - time.monotonic()
+            if poll.poll(1000 * max(0.0, min(left, GLANCE))):
+                return True
+            if left <= 0:
+                return False
     finally:
         os.close(handle)
 
 
-def _end(process: subprocess.Popen[Any]) -> None:
-    """Ends a process with its children, if it runs."""
-    if process.poll() is None:
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process with its children, also those that it has left behind."""
+    # Until somebody has waited for it, its number is no other group's.
+    if process.returncode is None:
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:  # it has not made its group yet
             process.kill()
         process.wait()
-    _running.discard(process)
 
 
-def _words(file: IO[bytes]) -> str:
-    """The beginning of what was said, without what would steer a terminal."""
+def _words(file: IO[bytes], kept: int) -> str:
+    """The beginning and the end of what was said, without what would steer a terminal."""
+    size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    text = file.read(_SAID).decode(errors="replace")
+    said = file.read(kept if size <= kept else kept // 2)
+    file.seek(max(size - kept // 2, len(said)))
+    text = (said + file.read(kept // 2)).decode(errors="replace")
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 

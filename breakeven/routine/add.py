@@ -30,7 +30,10 @@ from breakeven.routine.registry import (
     user_file_by_routine,
     write_entry,
 )
+from breakeven.routine.time_limit import within
 
+#: how long all of it may take: a routine takes seconds
+SECONDS = 3600
 #: how a folder begins in which something is added
 _NEW = ".new-"
 #: an ELF's machine number
@@ -61,7 +64,7 @@ def add(what: Build, isa: str) -> Added:
     if recipe is None:
         raise UserError("adding a routine needs breakeven's checkout with its guests built (scripts/setup)")
     kept = folder_of(isa)
-    with terminable(), _work_folder(kept) as work:
+    with within(SECONDS), terminable(), _work_folder(kept) as work:
         built = build(recipe, what, work / "build")
         names = built.names
         _check_names(isa, names, what)

@@ -108,7 +108,7 @@ def build(recipe: Recipe, what: Build, folder: Path) -> Built:
     if what.exists:
         compiled, function, notes = _take(recipe, what, objects)
     else:
-        source = what.source.resolve()
+        source = _behind(what.source)
         compiled, function = objects / _ROUTINE_OBJECT, ""
         own, reads = _own_flags(what.flags)
         # Of the name that was given: where that is a link, the file behind it may be called anything.
@@ -139,6 +139,18 @@ def _own_flags(flags: Sequence[str]) -> tuple[list[str], list[Path]]:
             words.append(flag)
         named = not named and bool(option) and not rest
     return words, paths
+
+
+def _behind(source: Path) -> Path:
+    """The file of a source. A link may lead to what a source in its place may include: whoever made the folder may name
+    any file, and an error shows lines of it. Raises `UserError` for another one."""
+    place = source.parent.resolve() / source.name
+    file = place.resolve()
+    if file != place and not any(file.is_relative_to(each) for each in _beside(place)):
+        raise UserError(
+            f"the link {str(source)!r} leads to {str(file)!r}: if that is the routine, give the file itself"
+        )
+    return file
 
 
 def _beside(source: Path) -> list[Path]:

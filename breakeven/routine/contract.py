@@ -25,6 +25,7 @@ from breakeven.points import (
     unpack_results,
 )
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.routine.time_limit import run_guest
 
 PAGE = 4096
 #: contents of all bits one and of all bits zero (docs/guests.md)
@@ -187,8 +188,8 @@ def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
 
     text = resolve(checking_machine(isa)).text
     guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
-    end = guest.run(max_insts=most_instructions(chunk))
-    return unpack_results(guest.outputs().get("results.bin", b"")), str(end["cause"])
+    cause = run_guest(guest, most_instructions(chunk))
+    return unpack_results(guest.outputs().get("results.bin", b"")), cause
 
 
 def most_instructions(points: Iterable[Point]) -> int:

@@ -39,18 +39,19 @@ def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     from breakeven.machine.resolve import resolve
     from breakeven.points import RESULT_BYTES, pack, points_file
     from breakeven.routine.contract import NO_RETURN, checking_machine, most_instructions, sample_points
+    from breakeven.routine.time_limit import run_guest
 
     engine = load_engine()
     code = Code(elf)
     machine, points = resolve(checking_machine(isa)).text, sample_points(name, kind)
     guest = engine.Machine(machine, elf, readfile=points_file(pack(points)))
     guest.cover(*code.routines)
-    end = guest.run(max_insts=most_instructions(points))
-    if end["cause"] == NO_RETURN:
+    cause = run_guest(guest, most_instructions(points))
+    if cause == NO_RETURN:
         done = len(guest.outputs().get("results.bin", b"")) // RESULT_BYTES
         raise UserError(f"{name} does not return at one of the sizes from {points[done].size} on")
     if "results.bin" not in guest.outputs():
-        raise UserError(f"{name}: the guest ended ({end['cause']}) without results")
+        raise UserError(f"{name}: the guest ended ({cause}) without results")
     executed, returns, dirty = guest.coverage()
     return Used(tuple(_extensions(isa, code, executed)), returns, dirty)
 

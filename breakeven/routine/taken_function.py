@@ -27,6 +27,7 @@ from breakeven.routine.object_files import (
     variants_of,
 )
 from breakeven.routine.recipe import Recipe
+from breakeven.routine.time_limit import seconds_left
 from breakeven.routine.tools import compiler_says, run_compiler, run_tool
 
 #: STB_WEAK
@@ -71,6 +72,7 @@ class _Reach:
         """Follows the instructions of a section from `entry` on, with all that they call, however deep."""
         tasks: list[_Task] = [self._code(obj, section, entry)]
         while tasks:
+            seconds_left()
             try:
                 tasks.append(next(tasks[-1]))
             except StopIteration:

@@ -7,14 +7,17 @@ The rule for what they get: no option comes from an input. Files are named by ab
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.files import places, sandbox
 from breakeven.routine.recipe import Recipe
+from breakeven.routine.time_limit import seconds_left
 
 #: last on a compiler's command line: an object's sections must not have it call another compiler
 _NO_PLUGIN = ("-fno-lto", "-fno-use-linker-plugin")
@@ -52,11 +55,13 @@ def _run(recipe: Recipe, command: Sequence[str], folder: Path | None, reads: Seq
         raise UserError(f"there is no {command[0]} on this machine: install it ({fix}; scripts/setup does)")
     program = Path(found).absolute()
     ours = [recipe.root / "build" / "guests", *(recipe.root / each for each in ("workloads", *recipe.include))]
+    limits = replace(_LIMITS, seconds=min(seconds_left(), math.inf if _LIMITS.seconds is None else _LIMITS.seconds))
     try:
         done = sandbox.run(
-            [str(program), *command[1:]], [*_home_of(program), *ours, *reads], folder, _LIMITS, cwd=recipe.root
+            [str(program), *command[1:]], [*_home_of(program), *ours, *reads], folder, limits, cwd=recipe.root
         )
     except sandbox.TimedOut:
+        seconds_left()
         fix = "does a source include a pipe, or itself?"
         raise UserError(f"{name} has not answered for {_LIMITS.seconds} s: {fix}") from None
     except (OSError, ValueError) as error:

@@ -9,11 +9,19 @@ import shutil
 import pytest
 
 from breakeven.engines.open import open_engine
+from breakeven.errors import UserError
+from breakeven.files.binaries import guest_elf
 from breakeven.files.data import find_data
 from breakeven.points import Point, pack
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import REPETITIONS
-from breakeven.routine.registry import user_files
+from breakeven.routine.contract import check_contract
+from breakeven.routine.extensions import used_by
+from breakeven.routine.recipe import load_recipe
+from breakeven.routine.registry import OBJECTS, user_files
+from breakeven.routine.taken_function import take_function
+from breakeven.routine.time_limit import within
+from breakeven.routine.tools import compiler_says
 
 pytestmark = pytest.mark.slow
 
@@ -312,3 +320,25 @@ def test_flags_that_do_not_split_are_told(add):
     assert done.returncode == 1 and done.stderr == (
         'breakeven: --flags "\'" cannot be split into words: no closing quotation\n'
     )
+
+
+def test_adding_has_one_bound_in_all(add, monkeypatch):
+    done = add("my_copy.S", COPY, "--isa", "riscv")
+    assert done.returncode == 0
+    (own,) = user_files("riscv")
+    elf = guest_elf("riscv")
+    recipe = load_recipe("riscv")
+    assert recipe is not None
+    # Each part asks how much is left, and a guest that runs ends by itself.
+    for part in (
+        lambda: check_contract("riscv", elf, "rv-byte", "copy"),
+        lambda: used_by("riscv", elf, "rv-byte", "copy"),
+        lambda: compiler_says(recipe, "--version"),
+        lambda: take_function(recipe, [own.folder / OBJECTS / "routine.o"], "my_copy", "f", {}, own.folder),
+    ):
+        for seconds in (0, 1e-3):
+            with pytest.raises(UserError, match="not built and checked within .* s: give fewer"), within(seconds):
+                part()
+    monkeypatch.setattr("breakeven.routine.add.SECONDS", 0)
+    assert "within 0 s: give fewer routines at a time" in add("other.S", COPY, "--isa", "riscv").stderr
+    assert user_files("riscv") == [own]

@@ -48,6 +48,12 @@ def test_a_program_whose_time_is_up_ends_with_its_children(tmp_path):
     until(lambda: gone(int((tmp_path / "child").read_text())))
 
 
+def test_a_program_that_ends_leaves_no_child(tmp_path):
+    done = sandbox.run(["/bin/sh", "-c", "sleep 1000 & echo $! > child; exit 3"], folder=tmp_path)
+    assert done.status == 3
+    until(lambda: gone(int((tmp_path / "child").read_text())))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_a_program_with_its_children(tmp_path, number):
     code = f"""
@@ -74,21 +80,28 @@ def test_a_signal_in_add_leaves_nothing(tmp_path, number):
     assert list(folder_of("riscv").iterdir()) == []
 
 
-#: in gcc's place: what it builds (the word behind -o) never ends
-GCC = """#!/bin/sh
+#: in gcc's place: what it builds (the word behind -o) never ends, or a child of its own does not
+GCCS = {
+    "built": """#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 printf '#!/bin/sh\necho $$ > {there}.new; mv {there}.new {there}; exec sleep 1000\n' > "$2"
 chmod +x "$2"
-"""
+""",
+    "gcc": """#!/bin/sh
+touch ${{TMPDIR:-/tmp}}/code.s
+sleep 1000 & echo $! > {there}.new; mv {there}.new {there}; wait
+""",
+}
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="calibrate measures x86-64")
+@pytest.mark.parametrize("runs", GCCS)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_in_calibrate_leaves_nothing(tmp_path, monkeypatch, number):
+def test_a_signal_in_calibrate_leaves_nothing(tmp_path, monkeypatch, number, runs):
     for name in ("bin", "tmp", "here"):
         (tmp_path / name).mkdir()
     there = tmp_path / "pid"
-    (tmp_path / "bin" / "gcc").write_text(GCC.format(there=there))
+    (tmp_path / "bin" / "gcc").write_text(GCCS[runs].format(there=there))
     (tmp_path / "bin" / "gcc").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
@@ -102,6 +115,36 @@ def test_a_signal_in_calibrate_leaves_nothing(tmp_path, monkeypatch, number):
     assert [*(tmp_path / "tmp").iterdir(), *(tmp_path / "here").iterdir()] == []
 
 
+#: in gem5's place: given a word AT, it starts a child and waits for it
+GEM5 = """#!/bin/sh
+cd "${0%/*}"
+case "$*" in *AT*) PARENT;; esac
+echo "breakeven asks: 24.0.0.1"
+echo "built with USE_RISCV_ISA = True"
+"""
+
+
+@pytest.mark.parametrize("at", ["build.py", "--points"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_under_a_gem5_leaves_nothing(tmp_path, monkeypatch, number, at):
+    """While it is asked what it is, and while it simulates points."""
+    (tmp_path / "tmp").mkdir()
+    gem5 = tmp_path / "gem5"
+    gem5.write_text(GEM5.replace("AT", at).replace("PARENT", PARENT))
+    gem5.chmod(0o755)
+    for name, value in (("TMPDIR", "tmp"), ("GEM5", "gem5"), ("BREAKEVEN_STORE", "points.sqlite")):
+        monkeypatch.setenv(name, str(tmp_path / value))
+    words = ["sweep", "rv-word", "-m", "timing", "--sizes", "8,16,24", "--threads", "1", "--engine", "gem5"]
+    command = [sys.executable, "-P", "-m", "breakeven", *words]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    until(lambda: (tmp_path / "child").is_file() or process.poll() is not None)
+    assert process.poll() is None and list((tmp_path / "tmp").iterdir())
+    process.send_signal(number)
+    assert process.wait() == (130 if number == signal.SIGINT else -number)
+    until(lambda: gone(int((tmp_path / "child").read_text())))
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the native program is x86-64's")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_while_the_host_measures_leaves_nothing(tmp_path, monkeypatch, number):
@@ -109,11 +152,13 @@ def test_a_signal_while_the_host_measures_leaves_nothing(tmp_path, monkeypatch, 
     (tmp_path / "tmp").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     code = f"""
-import subprocess
+import os
+from pathlib import Path
 from breakeven.api import run
 from breakeven.engines import native
+from breakeven.files import sandbox
 script = "echo $$ > pid; mv pid child; exec sleep 1000"
-native._run = lambda *_: subprocess.run(["/bin/sh", "-c", script], cwd={str(tmp_path)!r})
+native._run = lambda *_: sandbox.attend(["/bin/sh", "-c", script], os.environ, cwd=Path({str(tmp_path)!r}))
 run("x64-copy-erms", size=8, engine="native", store=False)
 """
     process = subprocess.Popen([sys.executable, "-P", "-c", code], stderr=subprocess.DEVNULL)

@@ -360,6 +360,32 @@ def test_a_link_is_what_its_own_name_says(tmp_path, built, text, confined):
     assert built(source, "x86", confined=confined).is_dir()
 
 
+@pytest.mark.parametrize("suffix", ["c", "S"])
+def test_a_link_to_what_its_source_could_not_include_is_refused(tmp_path, built, monkeypatch, suffix):
+    """A compiler would show lines of it in an error."""
+    home, given = tmp_path / "me", tmp_path / "given"
+    for folder in (home / ".ssh", home / "work", given / "below"):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    links = {given: ["../me/.ssh/key", "below/../../me/work/key"], home: [".netrc", ".ssh/key", "work/key"]}
+    for folder, targets in links.items():
+        for target in targets:
+            (folder / target).write_text(SECRET)
+            for name in ("one", "two"):
+                (folder / f"{name}.{suffix}").unlink(missing_ok=True)
+            (folder / f"one.{suffix}").symlink_to(target)
+            (folder / f"two.{suffix}").symlink_to(f"one.{suffix}")
+            for name in ("one", "two"):
+                with pytest.raises(
+                    UserError, match=f"the link '.*{name}.{suffix}' leads .* give the file itself"
+                ) as error:
+                    built(folder / f"{name}.{suffix}", "x86")
+                assert SECRET not in str(error.value)
+    (given / "below" / "plain").write_text(COPY if suffix == "c" else ".globl my_copy\nmy_copy: ret\n")
+    (given / f"my_copy.{suffix}").symlink_to("below/plain")
+    assert built(given / f"my_copy.{suffix}", "x86").is_dir()
+
+
 def test_a_source_that_includes_a_pipe_is_told_so(tmp_path, built, monkeypatch):
     monkeypatch.setattr(tools, "_LIMITS", sandbox.Limits(seconds=0))
     (tmp_path / "my_copy.c").write_text('#include "pipe"\n')

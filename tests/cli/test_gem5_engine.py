@@ -164,7 +164,7 @@ def test_a_point_is_of_the_files_that_it_is_kept_under(gem5, tmp_path, monkeypat
     file.write_text(MACHINE)
     (tmp_path / "part.py").write_text('SIZE = "16KiB"\n')
 
-    def waited(engine, command, folder):
+    def waited(engine, command, folder, programs):
         (folder / "results.bin").write_bytes(bytes(RESULT_BYTES))
         if edited:
             path = tmp_path / edited.partition(" ")[0]

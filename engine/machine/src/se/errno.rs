@@ -6,6 +6,7 @@ pub(super) struct Errno(pub i32);
 
 pub(super) const EAGAIN: Errno = Errno(libc::EAGAIN);
 pub(super) const EBADF: Errno = Errno(libc::EBADF);
+pub(super) const EBUSY: Errno = Errno(libc::EBUSY);
 pub(super) const EFAULT: Errno = Errno(libc::EFAULT);
 pub(super) const EINVAL: Errno = Errno(libc::EINVAL);
 pub(super) const EISDIR: Errno = Errno(libc::EISDIR);

@@ -2,12 +2,17 @@
 //! links, `/proc`), and standard input as bytes.
 
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use rustix::fs::{flock, openat, FlockOperation, Mode, OFlags};
 
+use super::errno::{Errno, EBUSY};
 use crate::EngineError;
 
 /// What the real-time clock shows when the simulation starts, as gem5's: seconds since 1970.
@@ -48,6 +53,10 @@ pub(super) struct Root {
     pub writable: bool,
 }
 
+/// How long a simulator waits for another one that changes names: that takes milliseconds, but it may have been stopped. A
+/// test does not wait.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 10 });
+
 /// Where kernels keep files that act.
 const NOT_ALLOWED: [&str; 3] = ["/proc", "/sys", "/dev"];
 
@@ -66,6 +75,27 @@ impl Root {
         let dir = Dir::open_ambient_dir(&real, ambient_authority()).map_err(|e| bad(e.to_string()))?;
         let given = std::path::absolute(path).map_err(|e| bad(e.to_string()))?;
         Ok(Some(Root { dir, names: [real, given], writable: host.writable }))
+    }
+
+    /// Keeps other simulators from changing names in the directory until what this returns is dropped.
+    ///
+    /// # Errors
+    /// EBUSY: another program has locked the directory, and keeps it so.
+    pub fn lock(&self) -> Result<OwnedFd, Errno> {
+        // A lock is an open file's: this one is nobody else's, and `dir` has been opened for no reading (O_PATH).
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = openat(&self.dir, ".", flags, Mode::empty()).map_err(std::io::Error::from)?;
+        let start = Instant::now();
+        loop {
+            match flock(&opened, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(opened),
+                Err(rustix::io::Errno::WOULDBLOCK) if start.elapsed() < PATIENCE => {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Err(rustix::io::Errno::WOULDBLOCK) => return Err(EBUSY),
+                Err(e) => return Err(std::io::Error::from(e).into()),
+            }
+        }
     }
 
     /// The path of the directory.

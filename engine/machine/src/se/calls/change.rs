@@ -7,9 +7,9 @@ use rustix::fs::{FileType, Mode};
 
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, MetadataExt, Permissions, PermissionsExt};
 
-use super::super::errno::{Errno, EBADF, EFBIG, EINVAL, ENOENT, EPERM, EROFS};
+use super::super::errno::{Errno, EBADF, EBUSY, EFBIG, EINVAL, ENOENT, EPERM, EROFS};
 use super::super::files::{open, Target, WRITE_LIMIT};
-use super::super::host::{here, path_of};
+use super::super::host::{here, path_of, Root};
 use super::paths::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW};
 use super::{Call, R};
 
@@ -31,21 +31,21 @@ impl Call<'_> {
         let [a, b, c, d, e, _] = self.args;
         let cwd = i64::from(AT_FDCWD) as u64;
         Some(match name {
-            "mkdirat" => self.make_directory(a, b, c),
-            "mkdir" => self.make_directory(cwd, a, b),
-            "mknodat" => self.make_node(a, b, c),
-            "mknod" => self.make_node(cwd, a, b),
-            "linkat" => self.link(a, b, c, d, e),
-            "link" => self.link(cwd, a, cwd, b, 0),
-            "symlinkat" => self.symlink(a, b, c),
-            "symlink" => self.symlink(a, cwd, b),
-            "unlinkat" if c & AT_REMOVEDIR != 0 => self.change(a, b, |dir, path| dir.remove_dir(path)),
-            "unlinkat" => self.unlink(a, b),
-            "unlink" => self.unlink(cwd, a),
-            "rmdir" => self.change(cwd, a, |dir, path| dir.remove_dir(path)),
-            "renameat" => self.rename(a, b, c, d, 0),
-            "renameat2" => self.rename(a, b, c, d, e),
-            "rename" => self.rename(cwd, a, cwd, b, 0),
+            "mkdirat" => self.alone(|call| call.make_directory(a, b, c)),
+            "mkdir" => self.alone(|call| call.make_directory(cwd, a, b)),
+            "mknodat" => self.alone(|call| call.make_node(a, b, c)),
+            "mknod" => self.alone(|call| call.make_node(cwd, a, b)),
+            "linkat" => self.alone(|call| call.link(a, b, c, d, e)),
+            "link" => self.alone(|call| call.link(cwd, a, cwd, b, 0)),
+            "symlinkat" => self.alone(|call| call.symlink(a, b, c)),
+            "symlink" => self.alone(|call| call.symlink(a, cwd, b)),
+            "unlinkat" if c & AT_REMOVEDIR != 0 => self.alone(|call| call.remove_directory(a, b)),
+            "unlinkat" => self.alone(|call| call.unlink(a, b)),
+            "unlink" => self.alone(|call| call.unlink(cwd, a)),
+            "rmdir" => self.alone(|call| call.remove_directory(cwd, a)),
+            "renameat" => self.alone(|call| call.rename(a, b, c, d, 0)),
+            "renameat2" => self.alone(|call| call.rename(a, b, c, d, e)),
+            "rename" => self.alone(|call| call.rename(cwd, a, cwd, b, 0)),
             // The mode is what is left of fchmodat2 without its flags.
             "fchmodat" | "fchmodat2" => self.chmod(a, b, c),
             "chmod" => self.chmod(cwd, a, b),
@@ -62,6 +62,17 @@ impl Call<'_> {
             "fstatfs" => self.facts_of(a).and_then(|_| self.file_system(b)),
             _ => return None,
         })
+    }
+
+    /// Changes names while no other simulator does so in the directory: what a call has looked at is so when it acts.
+    fn alone(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
+        let root = self.p.files.root.as_ref().filter(|root| root.writable);
+        let held = root.map(Root::lock).transpose();
+        if held.as_ref().is_err_and(|e| *e == EBUSY) {
+            self.p.warn("another program holds a lock on the directory (flock): EBUSY".to_owned());
+        }
+        let _held = held?;
+        change(self)
     }
 
     /// A path where something may change.
@@ -158,13 +169,7 @@ impl Call<'_> {
         let target = path_of(&target).to_owned();
         let out = leads_out(self.depth(&place)?, &target) || self.leads_out_by_others(&place, &target);
         self.refuse_link(out, &target)?;
-        self.make(fd, path, |dir, path| dir.symlink(&target, path))?;
-        // Another process may have moved its directory meanwhile.
-        if self.depth(&place).is_ok_and(|depth| leads_out(depth, &target)) {
-            self.writable()?.remove_file(&place)?;
-            return self.refuse_link(true, &target).map(|()| 0);
-        }
-        Ok(0)
+        self.make(fd, path, |dir, path| dir.symlink(&target, path))
     }
 
     fn refuse_link(&mut self, out: bool, target: &Path) -> Result<(), Errno> {
@@ -217,6 +222,10 @@ impl Call<'_> {
             self.refuse_link(leads_out(from.min(to) + below, &target), &target)?;
         }
         Ok(())
+    }
+
+    fn remove_directory(&mut self, fd: u64, path: u64) -> R {
+        self.change(fd, path, |dir, path| dir.remove_dir(path))
     }
 
     fn unlink(&mut self, fd: u64, path: u64) -> R {
@@ -356,7 +365,7 @@ impl Call<'_> {
 
     /// `struct statfs`: an ext4 of what the process may write.
     fn file_system(&mut self, to: u64) -> R {
-        let free = (WRITE_LIMIT - self.p.files.written.min(WRITE_LIMIT)) / BLOCK;
+        let free = self.p.space.shared.room.left(false) / BLOCK;
         let files = self.p.files.max_files();
         let mut words = vec![EXT4_MAGIC, BLOCK, WRITE_LIMIT / BLOCK, free, free, files, files, 1, 255, BLOCK];
         words.resize(15, 0);

@@ -94,7 +94,7 @@ impl Call<'_> {
     /// Writes as the process may: what Linux answers with a signal, too. A pipe takes all of it, if need be in several turns.
     fn give(&mut self, fd: u64, from: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
         let before = self.p.task.call.done.min(from.len());
-        let written = self.p.files.write(fd, &from[before..], offset);
+        let written = self.p.files.write(fd, &from[before..], offset, &mut self.p.space.shared.room);
         match written {
             Ok(n) => self.refresh(fd, offset, &from[before..before + n])?,
             Err(EPIPE) => self.p.raise(signals::PIPE, "nobody reads what it writes"),

@@ -1,10 +1,8 @@
 //! `brk`, `mmap` and related calls.
 
-use std::fs::File;
-
 use super::super::errno::{Errno, EFAULT, EINVAL, ENOMEM};
 use super::super::files::{open, Target};
-use super::super::host::Inode;
+use super::super::memory::shared::Behind;
 use super::super::memory::{whole_pages, Prot, PAGE};
 use super::{Call, R};
 
@@ -100,7 +98,7 @@ impl Call<'_> {
         let share = match file {
             _ if !shared => None,
             None => Some(objects.anonymous(end - start)),
-            Some((inode, file, writable)) => Some(objects.of_file(inode, file, offset, writable)),
+            Some(file) => Some(objects.of_file(file, offset)),
         };
         self.p.space.map_as(self.ram, start, end, prot, share);
         if copies {
@@ -114,8 +112,8 @@ impl Call<'_> {
         Ok(start)
     }
 
-    /// The file that a mapping shows, and whether it is open for writing; `None`: `/dev/zero`, which is as anonymous.
-    fn mappable(&mut self, fd: u64, shared: bool, prot: Prot) -> Result<Option<(Inode, File, bool)>, Errno> {
+    /// The file that a mapping shows; `None`: `/dev/zero`, which is as anonymous.
+    fn mappable(&mut self, fd: u64, shared: bool, prot: Prot) -> Result<Option<Behind>, Errno> {
         const EACCES: Errno = Errno(libc::EACCES);
         let inode = self.p.files.inode(fd)?;
         let file = self.p.files.get(fd)?;
@@ -130,7 +128,10 @@ impl Call<'_> {
                 self.p.warn("a file opened with O_APPEND cannot be mapped as shared: EACCES".to_owned());
                 Err(EACCES)
             }
-            Target::File(f) => Ok(Some((inode, f.try_clone()?, writable))),
+            Target::File(f) => {
+                let in_memory = file.flags & open::MEMORY != 0;
+                Ok(Some(Behind { inode, file: f.try_clone()?, writable, in_memory }))
+            }
             _ => Err(Errno(libc::ENODEV)),
         }
     }

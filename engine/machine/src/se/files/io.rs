@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 
 use super::target::{open, Open, Target};
-use super::{Files, WRITE_LIMIT};
+use super::{Files, Room, WRITE_LIMIT};
 use crate::se::errno::{Errno, EAGAIN, EBADF, EISDIR, ENOENT, ENOSPC, ESPIPE};
 use crate::se::host::{is_kernels, join, path_of};
 use crate::se::random::Random;
@@ -127,8 +127,7 @@ impl Files {
     }
 
     /// Writes; returns how many bytes.
-    pub fn write(&mut self, fd: u64, from: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
-        let (room, memory) = (WRITE_LIMIT - self.written.min(WRITE_LIMIT), self.memory_left);
+    pub fn write(&mut self, fd: u64, from: &[u8], offset: Option<u64>, room: &mut Room) -> Result<usize, Errno> {
         let file = self.get(fd)?;
         if file.flags & open::ACCESS == 0 {
             return Err(EBADF);
@@ -136,20 +135,17 @@ impl Files {
         let written = match &mut file.target {
             Target::File(f) => {
                 let in_memory = file.flags & open::MEMORY != 0;
-                let room = if in_memory { room.min(memory) } else { room };
-                let from = &from[..from.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
+                let left = room.left(in_memory);
+                let from = &from[..from.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
                 let far = offset.is_some_and(|at| at > WRITE_LIMIT) || f.stream_position()? > WRITE_LIMIT;
                 if from.is_empty() || far {
-                    return if room == 0 || far { Err(ENOSPC) } else { Ok(0) };
+                    return if left == 0 || far { Err(ENOSPC) } else { Ok(0) };
                 }
                 let n = match offset {
                     Some(at) => f.write_at(from, at)?,
                     None => f.write(from)?,
                 };
-                self.written += n as u64;
-                if in_memory {
-                    self.memory_left -= n as u64;
-                }
+                room.take(n as u64, in_memory);
                 return Ok(n);
             }
             Target::Null | Target::Zero | Target::Random => return Ok(from.len()),

@@ -30,6 +30,38 @@ pub(super) const MOST_LISTED: usize = 1 << 17;
 /// As [`WRITE_LIMIT`], to files in memory (`memfd_create`): they are in the host's.
 const MEMORY_LIMIT: u64 = 256 << 20;
 
+/// Bytes that may still go to files, whether a process writes them or stores them to a mapping.
+#[derive(Debug)]
+pub(super) struct Room {
+    pub all: u64,
+    /// Of it, to files in memory.
+    pub memory: u64,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room { all: WRITE_LIMIT, memory: MEMORY_LIMIT }
+    }
+}
+
+impl Room {
+    /// For one file.
+    pub fn left(&self, in_memory: bool) -> u64 {
+        if in_memory {
+            self.all.min(self.memory)
+        } else {
+            self.all
+        }
+    }
+    /// Takes what is left, `bytes` of it.
+    pub fn take(&mut self, bytes: u64, in_memory: bool) {
+        self.all -= bytes;
+        if in_memory {
+            self.memory -= bytes;
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
     open: usize,
@@ -77,9 +109,6 @@ pub(super) struct Files {
     pub both: Vec<u8>,
     pub pipes: Pipes,
     pub locks: Locks,
-    pub written: u64,
-    /// Bytes that may still be written to files in memory.
-    memory_left: u64,
     /// Files, directories and links made, and how many may be.
     made: u64,
     max_files: u64,
@@ -119,8 +148,6 @@ impl Files {
             both: Vec::new(),
             pipes: Pipes::default(),
             locks: Locks::default(),
-            written: 0,
-            memory_left: MEMORY_LIMIT,
             made: 0,
             max_files: host.max_files,
             times: BTreeMap::new(),

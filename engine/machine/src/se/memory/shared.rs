@@ -10,10 +10,8 @@ use breakeven_base::PhysMem;
 use super::frames::Frames;
 use super::{Refused, PAGE};
 use crate::se::errno::{Errno, ENOSPC};
+use crate::se::files::Room;
 use crate::se::host::Inode;
-
-/// Bytes that may go back to files.
-const MOST_WRITTEN: u64 = 4 << 30;
 
 /// What an area shows of shared memory, from its start on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,23 +30,32 @@ impl Share {
     }
 }
 
+/// The file behind shared memory.
+#[derive(Debug)]
+pub(in crate::se) struct Behind {
+    pub inode: Inode,
+    pub file: File,
+    /// It is open for writing, too: somebody may have stored to the memory.
+    pub writable: bool,
+    /// It is in the host's memory.
+    pub in_memory: bool,
+}
+
 #[derive(Debug)]
 struct Object {
     /// None: anonymous, of a fixed size.
-    file: Option<(Inode, File)>,
+    file: Option<Behind>,
     size: u64,
     /// By the number of the page.
     frames: BTreeMap<u64, u64>,
     /// Pages of all areas that show it.
     mapped: u64,
-    /// Somebody may have stored to it.
-    writable: bool,
 }
 
 impl Object {
     fn size(&self) -> u64 {
         match &self.file {
-            Some((_, file)) => file.metadata().map_or(0, |meta| meta.len()),
+            Some(behind) => behind.file.metadata().map_or(0, |meta| meta.len()),
             None => self.size,
         }
     }
@@ -60,7 +67,8 @@ pub(in crate::se) struct Shared {
     objects: BTreeMap<u64, Object>,
     by_file: BTreeMap<Inode, u64>,
     last: u64,
-    written: u64,
+    /// For what goes back to files, and for what is written to them.
+    pub room: Room,
     /// Why something could not go back to its file, where nobody could be told.
     pub lost: Option<Errno>,
 }
@@ -68,28 +76,28 @@ pub(in crate::se) struct Shared {
 impl Shared {
     /// Anonymous memory of `size` bytes.
     pub fn anonymous(&mut self, size: u64) -> Share {
-        Share { object: self.add(None, size, true), offset: 0, writable: true }
+        Share { object: self.add(size), offset: 0, writable: true }
     }
 
-    /// A file from `offset` on; `writable`: it is open for that, too.
-    pub fn of_file(&mut self, inode: Inode, file: File, offset: u64, writable: bool) -> Share {
-        let object = match self.by_file.get(&inode) {
+    /// A file from `offset` on.
+    pub fn of_file(&mut self, file: Behind, offset: u64) -> Share {
+        let writable = file.writable;
+        let object = match self.by_file.get(&file.inode) {
             Some(known) => *known,
-            None => self.add(None, 0, false),
+            None => self.add(0),
         };
-        self.by_file.insert(inode, object);
+        self.by_file.insert(file.inode, object);
         if let Some(o) = self.objects.get_mut(&object) {
-            if o.file.is_none() || (writable && !o.writable) {
-                o.file = Some((inode, file));
+            if o.file.as_ref().is_none_or(|known| writable && !known.writable) {
+                o.file = Some(file);
             }
-            o.writable |= writable;
         }
         Share { object, offset, writable }
     }
 
-    fn add(&mut self, file: Option<(Inode, File)>, size: u64, writable: bool) -> u64 {
+    fn add(&mut self, size: u64) -> u64 {
         self.last += 1;
-        self.objects.insert(self.last, Object { file, size, frames: BTreeMap::new(), mapped: 0, writable });
+        self.objects.insert(self.last, Object { file: None, size, frames: BTreeMap::new(), mapped: 0 });
         self.last
     }
 
@@ -111,8 +119,8 @@ impl Shared {
             self.lost = Some(e);
         }
         let Some(o) = self.objects.remove(&share.object) else { return };
-        if let Some((inode, _)) = o.file {
-            self.by_file.remove(&inode);
+        if let Some(behind) = o.file {
+            self.by_file.remove(&behind.inode);
         }
         frames.freed.extend(o.frames.into_values());
     }
@@ -128,7 +136,7 @@ impl Shared {
             return Err(Refused::Beyond);
         }
         let frame = frames.frame(ram).ok_or(Refused::OutOfMemory)?;
-        if let Some((_, file)) = &o.file {
+        if let Some(Behind { file, .. }) = &o.file {
             let bytes = ram.slice_mut(frame, PAGE).ok_or(Refused::Fault)?;
             if read_page(file, share.offset, bytes).is_err() {
                 frames.freed.push(frame);
@@ -159,8 +167,8 @@ impl Shared {
     }
     /// As [`Shared::write_back_file`]. Pages that are as the file has them are not written.
     pub fn write_back(&mut self, ram: &PhysMem, object: u64, from: u64, len: u64) -> Result<(), Errno> {
-        let Some(o) = self.objects.get(&object).filter(|o| o.writable) else { return Ok(()) };
-        let Some((_, file)) = &o.file else { return Ok(()) };
+        let Some(o) = self.objects.get(&object) else { return Ok(()) };
+        let Some(Behind { file, writable: true, in_memory, .. }) = &o.file else { return Ok(()) };
         let size = o.size();
         let mut known = [0; PAGE as usize];
         for (page, frame) in o.frames.range(from / PAGE..from.saturating_add(len).div_ceil(PAGE)) {
@@ -172,11 +180,11 @@ impl Shared {
             if known[..n as usize] == *bytes {
                 continue;
             }
-            if self.written + n > MOST_WRITTEN {
+            if n > self.room.left(*in_memory) {
                 return Err(ENOSPC);
             }
             file.write_all_at(bytes, at)?;
-            self.written += n;
+            self.room.take(n, *in_memory);
         }
         Ok(())
     }

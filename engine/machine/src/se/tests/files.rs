@@ -3,6 +3,9 @@
 use super::super::files::MOST_LISTED;
 use super::*;
 
+/// Of a race between two simulators.
+const ROUNDS: u64 = 1000;
+
 #[test]
 fn files_stay_in_the_directory() {
     let (mut r, dir) = Rig::in_directory("files", true);
@@ -208,6 +211,81 @@ fn no_link_leads_out_by_way_of_one_of_the_users() {
     for (call, from, to) in [("renameat2", "theirs", "later"), ("renameat2", "d", "e"), ("linkat", "theirs", "later")] {
         assert_eq!(two(call, from, to), refused, "{call} of {from}");
     }
+    let _ = fs::remove_dir_all(dir);
+}
+
+/// A call on two names.
+fn on_two_names(r: &mut Rig, call: &str, a: &str, b: &str) -> u64 {
+    r.put(TEXT, &[a.as_bytes(), b"\0", b.as_bytes(), b"\0"].concat());
+    let (a, b) = (TEXT, TEXT + a.len() as u64 + 1);
+    match call {
+        "mkdirat" => r.call(call, &[HERE, a, 0o755]),
+        "mknodat" => r.call(call, &[HERE, a, 0o010_644, 0]),
+        "symlinkat" => r.call(call, &[a, HERE, b]),
+        "unlinkat" => r.call(call, &[HERE, a, 0]),
+        "rmdir" => r.call("unlinkat", &[HERE, a, 0x200]),
+        _ => r.call(call, &[HERE, a, HERE, b, 0]),
+    }
+}
+
+#[test]
+fn names_change_in_one_simulator_at_a_time() {
+    let (mut r, dir) = Rig::in_directory("alone", true);
+    let inside = dir.join("inside");
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(&inside).expect("there").map(|e| e.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    let (before, other) = (names(), fs::File::open(&inside).expect("opens"));
+    let calls = [
+        ("mkdirat", "new", ""),
+        ("mknodat", "pipe", ""),
+        ("symlinkat", "data", "link"),
+        ("linkat", "data", "hard"),
+        ("renameat2", "data", "other"),
+        ("unlinkat", "other", ""),
+        ("rmdir", "sub", ""),
+    ];
+    rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).expect("locks");
+    for (call, a, b) in calls {
+        assert_eq!(on_two_names(&mut r, call, a, b), error(libc::EBUSY), "{call}");
+    }
+    assert_eq!(names(), before);
+    let busy = "another program holds a lock on the directory (flock): EBUSY";
+    assert_eq!(r.p.warnings(), [busy]);
+    drop(other);
+    for (call, a, b) in calls {
+        assert_eq!(on_two_names(&mut r, call, a, b), 0, "{call}");
+    }
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn two_simulators_in_one_directory_leave_no_link_that_leads_out() {
+    let (_, dir) = Rig::in_directory("two", true);
+    let inside = dir.join("inside");
+    let host = Host { directory: Some(inside.clone()), writable: true, ..Host::default() };
+    let start = std::sync::Barrier::new(2);
+    let run = |call: &str, names: &dyn Fn(u64) -> [String; 2]| {
+        let mut r = Rig::new(&host);
+        for n in 0..ROUNDS {
+            let [a, b] = names(n);
+            start.wait();
+            // The other one is not waited for here, but asked again.
+            while on_two_names(&mut r, call, &a, &b) == error(libc::EBUSY) {}
+        }
+    };
+    for n in 0..ROUNDS {
+        fs::create_dir_all(inside.join(format!("deep/{n}"))).expect("made");
+    }
+    std::thread::scope(|s| {
+        s.spawn(|| run("symlinkat", &|n| ["../../x".to_owned(), format!("deep/{n}/link")]));
+        s.spawn(|| run("renameat2", &|n| [format!("deep/{n}"), n.to_string()]));
+    });
+    let out: Vec<_> = (0..ROUNDS).filter(|n| inside.join(format!("{n}/link")).is_symlink()).collect();
+    assert!(out.is_empty(), "{out:?}");
     let _ = fs::remove_dir_all(dir);
 }
 

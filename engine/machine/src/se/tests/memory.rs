@@ -50,6 +50,36 @@ fn memory_is_given_when_touched_and_taken_back() {
 }
 
 #[test]
+fn what_is_stored_to_mapped_files_counts_as_written() {
+    let (mut r, dir) = Rig::in_directory("mapped", true);
+    let (all, memory) = (r.p.space.shared.room.left(false), r.p.space.shared.room.left(true));
+    assert_eq!([all, memory], [4 << 30, 256 << 20]);
+    r.p.space.shared.room.memory = 2 * PAGE;
+    let name = r.text("m");
+    let in_memory = r.call("memfd_create", &[name, 0]);
+    let on_disk = r.open("data", 2);
+    for (fd, fits) in [(on_disk, true), (in_memory, false)] {
+        assert_eq!(r.call("ftruncate", &[fd, 4 * PAGE]), 0);
+        let at = r.call("mmap", &[0, 4 * PAGE, 3, 1, fd, 0]);
+        for page in 0..4 {
+            r.put(at + page * PAGE, b"stored");
+        }
+        assert_eq!(r.call("msync", &[at, 4 * PAGE, 4]), if fits { 0 } else { error(libc::ENOSPC) });
+        // What fits no more when nobody maps it any more is told.
+        assert_eq!(r.call("munmap", &[at, 4 * PAGE]), 0);
+        assert_eq!(r.p.space.shared.lost.is_none(), fits);
+        assert_eq!(r.call("fstat", &[fd, BUFFER]), 0);
+        let blocks = u64::from_le_bytes(r.get(BUFFER + 64, 8).try_into().expect("eight bytes"));
+        assert!(fits || blocks * 512 == 2 * PAGE, "{blocks}");
+    }
+    assert_eq!(r.call("write", &[in_memory, TEXT, 1]), error(libc::ENOSPC));
+    assert_eq!(r.call("write", &[on_disk, TEXT, 1]), 1);
+    let left = r.p.space.shared.room.left(false);
+    assert_eq!(all - left, 6 * PAGE + 1);
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
 fn lying_programs_are_refused() {
     let load = |file: &[u8]| {
         let mut ram = PhysMem::new(0, RAM).expect("maps");
