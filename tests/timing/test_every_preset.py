@@ -6,7 +6,7 @@ import pytest
 
 from breakeven import api
 from breakeven.machine.presets import list_presets
-from breakeven.points.record import CACHE_STATES, MEASURES, PACKETS, STREAM
+from breakeven.points.record import CACHE_STATES, MEASURES, PACKETS, SLOPES
 from tests.cli.conftest import _engine_is_built
 
 pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
@@ -17,8 +17,7 @@ ROUTINES = {"riscv": "rv-word", "x86": "x64-copy-unrolled"}
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", list_presets(), ids=lambda preset: preset.name)
 def test_every_state_and_measure_ends(preset) -> None:
-    states, measures = CACHE_STATES[:PACKETS], MEASURES[:STREAM]
-    table = api.sweep(
-        ROUTINES[preset.isa], [200], machines=preset.name, cache=states, measure=measures, repetitions=3, store=False
-    )
-    assert table["ok"].all(), table[["cache_state", "measure", "status"]]
+    for states, measures in ((CACHE_STATES[:PACKETS], MEASURES[0]), (CACHE_STATES[:1], SLOPES)):
+        asked = {"cache": states, "measure": measures, "repetitions": 3}
+        table = api.sweep(ROUTINES[preset.isa], [200], machines=preset.name, store=False, **asked)
+        assert table["ok"].all(), table[["cache_state", "measure", "status"]]
