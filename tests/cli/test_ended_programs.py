@@ -163,8 +163,8 @@ with terminable():
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned\n", "", -signal.SIGHUP)
 
 
-#: A process exits while its child holds as many files in memory as it gets, up to 250, and waits for ever. Its status is how
-#: many of them the child did not get.
+#: A process exits while its child holds as many files in memory as it gets, up to 250, and waits for ever. Its status
+#: is how many of them the child did not get.
 HOARDER = """
  la a0, ends
  li a1, 0
