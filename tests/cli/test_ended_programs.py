@@ -16,6 +16,7 @@ import pytest
 from breakeven.files import sandbox
 from breakeven.files.data import find_data
 from breakeven.routine.registry import folder_of, user_files
+from tests.asm import build
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -205,3 +206,68 @@ with terminable():
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2]
     )
     assert (done.stdout, done.stderr, done.returncode) == ("cleaned\n", "", -signal.SIGHUP)
+
+
+#: A process exits while its child holds as many files in memory as it gets, up to 250, and waits for ever. Its status
+#: is how many of them the child did not get.
+HOARDER = """
+ la a0, ends
+ li a1, 0
+ li a7, 59 # pipe2
+ ecall
+ li a0, 17
+ li a1, 0
+ li a2, 0
+ li a3, 0
+ li a4, 0
+ li a7, 220 # clone
+ ecall
+ la s1, left
+ lw s2, ends
+ lw s3, ends + 4
+ bnez a0, parent
+ li s0, 250
+1: la a0, name
+ li a1, 0
+ li a7, 279 # memfd_create
+ ecall
+ bltz a0, 2f
+ addi s0, s0, -1
+ bnez s0, 1b
+2: sb s0, (s1)
+ mv a0, s3
+ mv a1, s1
+ li a2, 1
+ li a7, 64 # write
+ ecall
+3: li a0, 0
+ li a1, 0
+ li a2, 0
+ li a3, 0
+ li a7, 73 # ppoll
+ ecall
+ j 3b
+parent:
+ mv a0, s2
+ mv a1, s1
+ li a2, 1
+ li a7, 63 # read
+ ecall
+ lbu a0, (s1)
+ li a7, 94 # exit_group
+ ecall
+.bss
+ends: .space 8
+left: .space 8
+name: .space 8
+"""
+
+
+def test_a_program_leaves_the_simulator_descriptors_to_write_its_results_with(tmp_path: Path) -> None:
+    (tmp_path / "hoarder").write_bytes(build(HOARDER))
+    command = [sys.executable, "-m", "breakeven", "exec", "--linux", "-m", "atomic", "--stats", "st.txt", "hoarder"]
+    limited = ["prlimit", "--nofile=128:128", *command]
+    done = subprocess.run(limited, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert "cannot write" not in done.stderr and "simInsts" in (tmp_path / "st.txt").read_text(), done.stderr
+    # Of 128 the simulator keeps 32 and what it has open.
+    assert 250 - 128 + 32 < done.returncode < 250, done.stderr

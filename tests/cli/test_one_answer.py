@@ -1,4 +1,5 @@
-"""Whoever asks the same thing twice gets the same number: the command line, the API, `find`, `surface` and a sweep."""
+"""Whoever asks the same thing twice gets the same number: the command line, the API, `find`, `surface` and a sweep;
+with and without memoized execution, on any number of threads."""
 
 from __future__ import annotations
 
@@ -148,3 +149,75 @@ def says_what_the_whole_grid_says(asked: dict[str, Any], step: int, count: int) 
             for each in (here, there)
         ]
         assert told[0] == told[1]
+
+
+#: out-of-order machines, each with routines of its instruction set
+OUT_OF_ORDER = {
+    **dict.fromkeys(["o3", "o3_small", "o3_large", "c910", "x100"], ["rv-do-csum-2024", "rv-copy-user-2021"]),
+    **dict.fromkeys(["skylake", "zen3", "pentium3", "x86_o3"], ["x64-csum-old", "x64-copy-unrolled", "x64-byte"]),
+}
+DELAYS = [
+    *("decodeToFetch", "commitToFetch", "renameToDecode", "commitToDecode", "fetchToDecode", "iewToRename"),
+    *("commitToRename", "decodeToRename", "commitToIEW", "issueToExecute", "iewToCommit", "renameToROB"),
+]
+
+
+@st.composite
+def slow_wires(draw: st.DrawFn) -> dict[str, Any]:
+    """An out-of-order machine with some of its stages further apart."""
+    machine = draw(st.sampled_from(sorted(OUT_OF_ORDER)))
+    delays = draw(st.dictionaries(st.sampled_from(DELAYS), st.integers(1, 6), min_size=1, max_size=len(DELAYS)))
+    if "renameToROB" in delays:
+        delays["renameToIEW"] = delays["renameToROB"]
+    return {
+        "routines": draw(st.sampled_from(OUT_OF_ORDER[machine])),
+        "machines": machine,
+        "settings": {f"cpu.{name}Delay": str(cycles) for name, cycles in delays.items()},
+        "sizes": draw(st.lists(st.integers(1, 500), min_size=2, max_size=4, unique=True).map(sorted)),
+        "src": draw(st.integers(0, 7)),
+        "measure": draw(st.sampled_from(["latency", "throughput", "stream"])),
+    }
+
+
+@seed(18)
+@examples(3)
+@given(slow_wires())
+def test_a_machine_with_slow_wires_is_the_same_without_memoization(asked: dict[str, Any]) -> None:
+    is_the_same_without_memoization(asked)
+
+
+@pytest.mark.long
+@seed(19)
+@examples(150)
+@given(slow_wires())
+def test_more_machines_with_slow_wires_are_the_same_without_memoization(asked: dict[str, Any]) -> None:
+    is_the_same_without_memoization(asked)
+
+
+@pytest.mark.parametrize(
+    ("machine", "delay", "cycles"),
+    [
+        ("o3_large", "iewToRename", 3),
+        ("x100", "iewToRename", 3),
+        ("o3_small", "commitToRename", 5),
+        ("c910", "commitToRename", 3),
+    ],
+)
+def test_machines_that_stopped_or_had_two_answers_have_one(machine: str, delay: str, cycles: int) -> None:
+    at = {"sizes": [200, 300, 448], "src": 3, "settings": {f"cpu.{delay}Delay": str(cycles)}}
+    for routine, measure in [("rv-copy-user-2021", "latency"), ("rv-do-csum-2024", "throughput")]:
+        is_the_same_without_memoization({"routines": routine, "machines": machine, "measure": measure, **at})
+
+
+def is_the_same_without_memoization(asked: dict[str, Any]) -> None:
+    options: dict[str, Any] = {"total": 4000} if asked["measure"] == "stream" else {}
+
+    def rows(memoize: str, threads: int) -> list[dict[str, Any]]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("BREAKEVEN_MEMOIZE", memoize)
+            table = breakeven.sweep(**asked, **options, threads=threads, store=False)
+        return table.to_dict("records")
+
+    once = rows("on", 1)
+    assert once == rows("on", 2) == rows("off", 2)
+    assert all(row["ok"] for row in once)

@@ -92,6 +92,8 @@ impl Dispatch {
             self.status = Status::Squashing;
         }
         if wire.rob_squashing || issue.free() == 0 {
+            // The walk may have ended meanwhile: the next cycle, in which dispatch goes on, is not skipped.
+            io.activity.moved |= wire.rob_squashing;
             self.block(io, to_rename);
             self.stats.block_cycles += 1;
             return;
@@ -189,7 +191,7 @@ impl Dispatch {
             {
                 leaving.uops = n as u16;
             }
-            io.wires.at(now + io.rules.delays.iew_to_rename).rename.dispatched += leaving;
+            report(io, now, leaving);
         }
     }
 
@@ -274,21 +276,27 @@ impl Dispatch {
     /// Rename gets the credits of squashed micro-ops back as if they had been dispatched: of those that are here now, of those
     /// on their way as they would have arrived (`gem5SquashedCredits`).
     fn report_squashed(&self, io: &mut Io, mut from: Seq, renamed: Seq, in_flight: &Arrivals, now: Cycle) {
-        let back = io.rules.delays.iew_to_rename;
         if from < self.end {
             let here = counted(io, from, self.end);
-            io.wires.at(now + back).rename.dispatched += here;
+            report(io, now, here);
             from = self.end;
         }
         for (cycle, count) in in_flight.iter() {
             let to = (from + u64::from(count)).min(renamed);
             if from < to {
                 let arrived = counted(io, from, to);
-                io.wires.at(cycle + back).rename.dispatched += arrived;
+                report(io, cycle, arrived);
                 from = to;
             }
         }
     }
+}
+
+/// Rename takes these off its counts; off that of ROB entries not before the ROB has reported them.
+fn report(io: &mut Io, now: Cycle, leaving: Dispatched) {
+    let (dispatched, entered) = (now + io.rules.delays.iew_to_rename, now + io.rules.delays.entry_to_rename);
+    io.wires.at(dispatched).rename.dispatched += Dispatched { rob: 0, ..leaving };
+    io.wires.at(entered).rename.dispatched.rob += leaving.rob;
 }
 
 /// The micro-ops from `from` on and before `to`, as rename counts them.

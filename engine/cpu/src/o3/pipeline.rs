@@ -151,6 +151,7 @@ impl Pipeline {
         if wire.iew.release.is_some() {
             self.issue.release(&mut self.io, wire.iew.release);
         }
+        debug_assert!(self.commit.rob_end() <= self.rename.next(), "what has not been renamed is in the ROB");
         // 6. Commit, and what its empty slots are charged to.
         let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire.commit, squashed);
         if !was_empty && self.io.ring.is_empty() {

@@ -151,6 +151,8 @@ impl Rename {
         }
         // Registers of committed instructions come back at the end of the cycle.
         self.registers.give_back(wire.free_regs);
+        // Either may let rename go on in the next cycle: that is not skipped.
+        io.activity.moved |= wire.rob_squashing || wire.free_regs.iter().any(|n| *n > 0);
         slots
     }
 

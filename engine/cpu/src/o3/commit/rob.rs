@@ -1,5 +1,9 @@
 //! The reorder buffer's entries. Micro-ops in it are `head..end` of the ring; squashed ones stay as entries before the next
 //! younger micro-op until everything older has gone.
+//!
+//! In gem5 nothing may enter while the ROB is walked: what rename sends until dispatch's stall reaches it would be lost
+//! (`Commit::getInsts`, `IEW::emptyRenameInsts`), which its delays of a cycle rule out. Here it enters, for any
+//! `iewToRenameDelay`; the walk then frees none of the entries before it.
 
 use educe::Educe;
 
@@ -75,12 +79,14 @@ impl Rob {
         if self.squashed_behind > 0 {
             let squashed = std::mem::take(&mut self.squashed_behind);
             self.squashed_between += squashed;
+            debug_assert!(squashed <= self.size, "{}", self.describe());
             #[allow(clippy::cast_possible_truncation)] // at most the ROB's size
             {
                 self.squashed[io.ring.slot(seq).0] = squashed as u16;
             }
         }
         self.used += io.cost(seq);
+        debug_assert!(self.used <= self.size, "rename sends what finds room: {}", self.describe());
         self.end += 1;
     }
 
@@ -124,8 +130,10 @@ impl Rob {
         n > 0
     }
 
-    /// Frees `n` of the squashed entries behind the youngest micro-op.
+    /// Frees `n` of the squashed entries behind the youngest micro-op, or those that are there: where one has entered since
+    /// the squash, they are before it.
     pub fn free_youngest(&mut self, n: u32) {
+        let n = n.min(self.squashed_behind);
         self.squashed_behind -= n;
         self.used -= n;
     }

@@ -148,6 +148,27 @@ fn squashed_entries_are_free_as_the_walk_comes_by_them_but_in_gem5() {
 }
 
 #[test]
+fn what_enters_during_a_walk_keeps_the_squashed_entries_before_it_until_what_is_older_has_gone() {
+    // With dispatch's stall long on its way to rename, a micro-op comes when three of six squashed ones have been walked.
+    let cfg = O3Config { squashWidth: 1, quirks: Gem5Quirks::NONE, ..O3Config::default() };
+    let mut rig = Rig::new(&cfg);
+    let branch = rig.done(op(0, 0), Cycle(15));
+    rig.unit.fetch_all([op(1, 0); 6]);
+    rig.tick_with(|w| w.commit.arrived = 7);
+    let squash = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch), cause: Cause::Mispredict };
+    rig.tick_with(|w| w.commit.resolve = Some(squash));
+    rig.unit.io.ring.truncate(branch + 1);
+    rig.tick();
+    rig.done(op(1, 0), Cycle(15));
+    let found = [1, 0, 0, 0, 0, 0].map(|n| {
+        let retired = rig.tick_with(|w| w.commit.arrived = n);
+        (rig.unit.now.0, retired, rig.unit.sent(1).rename.free_rob.map(|(free, _)| free))
+    });
+    let walk = [14, 15, 16, 17].map(|cycle| (cycle, 0, Some(187)));
+    assert_eq!(found, [&walk[..], &[(18, 2, Some(192)), (19, 0, None)]].concat()[..]);
+}
+
+#[test]
 fn of_two_squashes_the_dead_ones_is_ignored() {
     let mut rig = Rig::new(&O3Config::default());
     let branch = rig.done(op(0, 0), Cycle(1000));

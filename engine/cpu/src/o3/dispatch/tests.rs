@@ -43,6 +43,30 @@ fn the_width_goes_into_the_queues_and_the_rest_blocks_rename() {
 }
 
 #[test]
+fn rename_counts_what_is_on_its_way_to_the_rob_until_the_robs_own_report_has_it() {
+    // Renamed at 0, in the ROB at `to_rob`, reported `to_rob` + `commit` later; dispatched at `to_iew`, reported `back` later.
+    for (to_rob, commit, to_iew, back, after) in
+        [(1, 1, 2, 1, 1), (1, 2, 2, 1, 1), (1, 3, 2, 1, 2), (2, 5, 2, 1, 5), (1, 5, 4, 3, 3)]
+    {
+        let mut rig = Rig::new(&O3Config {
+            renameToROBDelay: to_rob,
+            commitToRenameDelay: commit,
+            renameToIEWDelay: to_iew,
+            iewToRenameDelay: back,
+            ..O3Config::default()
+        });
+        rig.unit.fetch(op(1, 0));
+        rig.tick(&renamed(1));
+        let mut told = |what: fn(&Dispatched) -> u16| (1..9).find(|n| what(&rig.unit.sent(*n).rename.dispatched) > 0);
+        assert_eq!(
+            (told(|d| d.uops), told(|d| d.rob)),
+            (Some(u64::from(back)), Some(after)),
+            "{to_rob} {commit} {to_iew} {back}"
+        );
+    }
+}
+
+#[test]
 fn a_full_issue_queue_blocks_until_an_entry_is_free() {
     let mut rig = Rig::new(&O3Config { numIQEntries: 2, ..O3Config::default() });
     rig.unit.fetch_all((0..3).map(|_| op(1, 0)));

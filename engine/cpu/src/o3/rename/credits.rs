@@ -10,7 +10,7 @@ pub struct Credits {
     pub rob: i64,
     pub queues: [i64; 3],
     pub rob_empty: bool,
-    /// Renamed and not dispatched: micro-ops, those of them with a ROB entry, loads, stores.
+    /// Renamed and not dispatched: micro-ops, loads, stores (below); those with a ROB entry until `rob` has counted it, too.
     pub in_progress: i64,
     pub in_progress_rob: i64,
     pub loads: i64,
@@ -50,7 +50,7 @@ impl Credits {
     /// The ROB is empty and nothing is on its way to it.
     #[inline]
     pub fn drained(&self) -> bool {
-        self.rob_empty && self.in_progress == 0
+        self.rob_empty && self.in_progress == 0 && self.in_progress_rob == 0
     }
 
     #[inline]

@@ -71,12 +71,46 @@ fn by_kind(entries: u32) -> Vec<IqUnit> {
         .into()
 }
 
+/// Cycles from stage to stage: each machine's own, or any.
+fn delays() -> impl Strategy<Value = Option<[u32; 12]>> {
+    prop_oneof![1 => Just(None), 3 => prop::array::uniform12(1..=6_u32).prop_map(Some)]
+}
+
+/// One of the odd machines.
+fn odd_machine(odd: usize, delays: Option<[u32; 12]>) -> O3Config {
+    let mut cfg = odd_machines().swap_remove(odd);
+    if let Some(cycles) = delays {
+        let all = [
+            &mut cfg.decodeToFetchDelay,
+            &mut cfg.commitToFetchDelay,
+            &mut cfg.renameToDecodeDelay,
+            &mut cfg.commitToDecodeDelay,
+            &mut cfg.fetchToDecodeDelay,
+            &mut cfg.iewToRenameDelay,
+            &mut cfg.commitToRenameDelay,
+            &mut cfg.decodeToRenameDelay,
+            &mut cfg.commitToIEWDelay,
+            &mut cfg.issueToExecuteDelay,
+            &mut cfg.iewToCommitDelay,
+            &mut cfg.renameToROBDelay,
+        ];
+        all.into_iter().zip(cycles).for_each(|(delay, cycles)| *delay = cycles);
+        // Execution needs a ROB entry.
+        cfg.renameToIEWDelay = cfg.renameToIEWDelay.max(cfg.renameToROBDelay);
+    }
+    cfg
+}
+
 proptest! {
     #![proptest_config(cases(480))]
 
     #[test]
-    fn random_programs_commit_what_is_executed(odd in 0..odd_machines().len(), program in program()) {
-        let cfg = odd_machines().swap_remove(odd);
+    fn random_programs_commit_what_is_executed(
+        odd in 0..odd_machines().len(),
+        delays in delays(),
+        program in program(),
+    ) {
+        let cfg = odd_machine(odd, delays);
         let width = u64::from(cfg.commitWidth);
         let mut r = machine(cfg, 3, MockFe::new(program));
         prop_assert_eq!(r.go(ALL), Stop::Effect(DUMP));
@@ -94,8 +128,13 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn a_state_in_relative_form_goes_on_alike(odd in 0..odd_machines().len(), program in program(), shift in 0..1000_u64) {
-        let cfg = || odd_machines().swap_remove(odd);
+    fn a_state_in_relative_form_goes_on_alike(
+        odd in 0..odd_machines().len(),
+        delays in delays(),
+        program in program(),
+        shift in 0..1000_u64,
+    ) {
+        let cfg = || odd_machine(odd, delays);
         // What idle units count depends on where a run is cut.
         let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
         (1..).find(|limit| whole.go(Budget { max_cycles: limit * 3, ..ALL }) != Stop::MaxCycles);
@@ -133,9 +172,14 @@ proptest! {
     }
 
     #[test]
-    fn memoized_and_plain_execution_agree(odd in 0..odd_machines().len(), program in program(), turns in 50..500_usize) {
+    fn memoized_and_plain_execution_agree(
+        odd in 0..odd_machines().len(),
+        delays in delays(),
+        program in program(),
+        turns in 50..500_usize,
+    ) {
         agree(program, turns, |program, on| {
-            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program));
+            let mut r = machine(odd_machine(odd, delays), 3, MockFe::new(program));
             r.core.memoize(on);
             r
         })?;
@@ -144,23 +188,31 @@ proptest! {
     #[test]
     fn memoized_and_plain_execution_agree_on_streams(
         odd in 0..odd_machines().len(),
+        delays in delays(),
         program in streams(),
         turns in 100..1000_usize,
     ) {
         agree(program, 4 * turns, |program, on| {
-            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program));
+            let mut r = machine(odd_machine(odd, delays), 3, MockFe::new(program));
             r.core.memoize(on);
             r
         })?;
     }
 
     #[test]
-    fn slices_and_copies_change_nothing(program in program()) {
-        let mut whole = machine(O3Config::default(), 3, MockFe::new(program.clone()));
+    fn slices_and_copies_change_nothing(
+        odd in 0..odd_machines().len(),
+        delays in delays(),
+        program in program(),
+        step in 1..=3_u64,
+    ) {
+        let cfg = || odd_machine(odd, delays);
+        let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
         prop_assert_eq!(whole.go(ALL), Stop::Effect(DUMP));
-        let mut r = machine(O3Config::default(), 3, MockFe::new(program));
+        // Cycle by cycle none is skipped.
+        let mut r = machine(cfg(), 3, MockFe::new(program));
         for limit in 1.. {
-            match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
+            match r.go(Budget { max_cycles: limit * step, ..ALL }) {
                 Stop::MaxCycles => {
                     r.core = r.core.clone();
                     r.mem = r.mem.clone();

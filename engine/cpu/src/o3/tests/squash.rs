@@ -27,6 +27,22 @@ fn each_delay_on_a_squashs_way_adds_to_the_misprediction() {
 }
 
 #[test]
+fn the_walks_end_is_seen_however_late_its_last_report_arrives() {
+    // The branch is the oldest by then and nothing else moves: only dispatch, which goes on when it hears nothing of a walk.
+    let cycles = |to_iew, to_rename| {
+        let cfg = |to_fetch| O3Config {
+            squashWidth: 1,
+            commitToFetchDelay: to_fetch,
+            commitToIEWDelay: to_iew,
+            commitToRenameDelay: to_rename,
+            ..O3Config::default()
+        };
+        cycles_with(cfg(6), program(true))
+    };
+    assert_eq!([(2, 1), (1, 2), (3, 3)].map(|(iew, rename)| cycles(iew, rename)), [cycles(1, 1); 3]);
+}
+
+#[test]
 fn a_cycle_after_commit_every_unit_has_dropped_what_is_younger() {
     let mut r = machine(O3Config::default(), 2, MockFe::new(with(program(true), vec![mark()])));
     let mut cycle = 0;

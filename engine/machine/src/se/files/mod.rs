@@ -190,7 +190,7 @@ impl Files {
     pub fn insert(&mut self, file: Open) -> Result<u64, Errno> {
         let close_on_exec = file.flags & open::CLOSE_ON_EXEC != 0;
         let at = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
-        if at >= MOST_OPEN {
+        if at >= MOST_OPEN || file.target.takes_the_hosts_last() {
             return Err(Errno(libc::ENFILE));
         }
         let fd = self.place(at, close_on_exec, 0)?;

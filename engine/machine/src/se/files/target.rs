@@ -1,6 +1,7 @@
 //! What a descriptor can stand for, and what can be done with it without waiting.
 
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 use super::Files;
@@ -64,6 +65,24 @@ pub(in crate::se) enum Target {
         entries: Option<Vec<Entry>>,
         at: usize,
     },
+}
+
+/// The last descriptors that the host allows this process are the simulator's: it still has to write what it has found.
+const RESERVED: u64 = 64;
+
+/// Whether a descriptor is one of them, with so many allowed. A host gives the lowest that is free, whoever has the others: this
+/// run's processes or another run in this process.
+fn is_reserved(fd: i32, allowed: u64) -> bool {
+    fd as u64 + RESERVED.min(allowed / 4) >= allowed
+}
+
+impl Target {
+    /// Whether this is an open file of the host's that processes may not have, see [`RESERVED`].
+    pub(super) fn takes_the_hosts_last(&self) -> bool {
+        let (Target::File(file) | Target::Directory { file, .. }) = self else { return false };
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        limit.is_some_and(|allowed| is_reserved(file.as_raw_fd(), allowed))
+    }
 }
 
 /// What `epoll` looks at: a descriptor, the file that it referred to then, events, and what the process calls it.
@@ -144,5 +163,17 @@ impl Files {
             Target::Pipe { number, writes } => Some((number, writes)),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_descriptors_of_the_host_are_the_simulators() {
+        let first = |allowed| (0..).find(|fd| is_reserved(*fd, allowed));
+        assert_eq!([1024, 256, 64, 8, 0].map(first), [960, 192, 48, 6, 0].map(Some));
+        assert!(!Target::Null.takes_the_hosts_last());
     }
 }
