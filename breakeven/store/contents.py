@@ -8,35 +8,32 @@ import numpy as np
 import pandas as pd
 
 from breakeven import points as pt
-from breakeven.errors import UserError, printable
+from breakeven.errors import printable
 from breakeven.points.table import DESCRIBED
 from breakeven.points.table import frame as frame_of
 from breakeven.store.database import Store
+from breakeven.store.file import damaged
 from breakeven.store.rows import UNNAMED, note_is_whole
 
 
 def check(store: Store) -> list[str]:
     """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
-    wrong = _disorder(store)
+    wrong = store.disorder()
+    if wrong:
+        return wrong  # rows could be there again and again
     for row in store.context_rows():
         name = row.machine if row.is_whole else UNNAMED
         if not row.is_whole:
             wrong.append(f"the name or the description of a machine is damaged (its points are shown as of {name})")
         points = store.rows(row)[1]
         notes = store.read("SELECT question, answer, sum FROM note WHERE context=?", row.id)
-        damaged = sum(not note_is_whole(row.identity, *note) for note in notes)
+        spoiled = sum(not note_is_whole(row.identity, *note) for note in notes)
         wrong += [f"{points} damaged rows of {name}"] if points else []
-        wrong += [f"{damaged} damaged notes on {name}"] if damaged else []
+        wrong += [f"{spoiled} damaged notes on {name}"] if spoiled else []
     for table in ("result", "note"):
         lost = store.count(f"{table} WHERE context NOT IN (SELECT id FROM context)")
         wrong += [f"{lost} rows of {table} are of no machine"] if lost else []
     return wrong
-
-
-def _disorder(store: Store) -> list[str]:
-    """What SQLite finds. A page in another's place has whole rows, twice, and its own are missing: its quick check does
-    not see that."""
-    return [str(row[0]) for row in store.read("PRAGMA integrity_check") if row[0] != "ok"]
 
 
 def frame(store: Store, machine: str | None = None, engine: str | None = None) -> pd.DataFrame:
@@ -45,17 +42,14 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
     `machine`: only of machines asked for by this name (with its settings); `engine`: only of this fingerprint.
     Raises `UserError` where SQLite finds damage: rows could be missing, or there twice.
     """
-    if wrong := _disorder(store):
-        raise UserError(
-            f"the store {str(store.path)!r} is damaged ({printable(wrong[0])}): `breakeven store check` says more, "
-            "`breakeven store repair` keeps what is whole"
-        )
+    if wrong := store.disorder():
+        raise damaged(store.path, wrong[0])
     frames, unknown = [], 0
     for context in store.contexts():
         if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
             continue
-        whole, damaged = store.rows(context)
-        store.damaged += damaged
+        whole, lost = store.rows(context)
+        store.damaged += lost
         records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
         results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
         known = _known(records)
