@@ -173,3 +173,39 @@ def test_a_report_with_damaged_verdicts_is_told(breakeven, tmp_path: Path, data:
     table().to_csv(folder / "data-calls.csv", index=False)
     done = breakeven("report", "tsukamoto2021", "-o", "r.html")
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "fault of breakeven's own" not in done.stderr
+
+
+def test_a_tables_cycles_are_no_bound_of_what_a_report_simulates(tmp_path: Path) -> None:
+    """16 MiB a million times in 53 cycles each would take years."""
+    from breakeven.web.details import Details
+    from breakeven.web.sources import read_part
+
+    path = tmp_path / "long.csv"
+    for cycles in (53, 0, -(10**9)):
+        path.write_text(
+            "routine,machine,size,src_offset,dst_offset,cache_state,measure,repetitions,calls,cycles_median\n"
+            f"rv-byte,u74,16777216,0,0,warm,latency,1000000,1,{cycles}\n"
+        )
+        part = read_part(path)
+        with Details(lambda _: True, 1) as details:
+            (said,) = details.of_long([(part, part.table, [])])
+        assert isinstance(said, str) and "million simulated cycles" in said
+
+
+def test_long_texts_of_a_trace_are_cut(tmp_path: Path) -> None:
+    from breakeven.analysis.trace_diff import read
+
+    path = tmp_path / "trace"
+    stages = "".join(f"O3PipeView:{stage}:1\n" for stage in ("decode", "rename", "dispatch", "issue", "complete"))
+    path.write_text(f"O3PipeView:fetch:1:0x10:0:1:  {'x' * 65_000}\n{stages}O3PipeView:retire:2:store:0\n")
+    (record,) = read(path, 9)
+    assert 50 < len(record.text) <= 200
+
+
+def test_a_sweep_file_of_empty_lines_is_read_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text("\n" * 300_000 + 'routines = ["rv-word"]\nsizes = "8"\n')
+    assert read_sweep_file(path)["sizes"] == "8"
+    path.write_text("\n" * 300_000 + 'routines = ["rv-word"]\n  sizes = "x"\n')
+    with pytest.raises(UserError, match="line 300002: sizes: "):
+        read_sweep_file(path)

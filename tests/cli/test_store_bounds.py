@@ -1,4 +1,4 @@
-"""A store whose pages stand for more rows than anybody can wait for ends every command soon; `repair` keeps others out."""
+"""A store whose pages stand for rows without end ends every command soon; `repair` keeps others out."""
 
 from __future__ import annotations
 
