@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from breakeven.points.table import DESCRIBED
 from breakeven.points.table import frame as frame_of
 from breakeven.store.database import Store
 from breakeven.store.file import damaged
-from breakeven.store.rows import UNNAMED, note_is_whole
+from breakeven.store.rows import UNNAMED, Context, note_is_whole
 
 
 def check(store: Store) -> list[str]:
@@ -42,9 +43,17 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
     `machine`: only of machines asked for by this name (with its settings); `engine`: only of this fingerprint.
     Raises `UserError` where SQLite finds damage: rows could be missing, or there twice.
     """
+    frames = [table for _, table in tables(store, machine, engine)]
+    return without_defaults(pd.concat(frames, ignore_index=True)) if frames else pd.DataFrame()
+
+
+def tables(
+    store: Store, machine: str | None = None, engine: str | None = None
+) -> Iterator[tuple[Context, pd.DataFrame]]:
+    """What `frame` has, a context at a time: those with points that this version knows, with all columns."""
     if wrong := store.disorder():
         raise damaged(store.path, wrong[0])
-    frames, unknown = [], 0
+    unknown = 0
     for context in store.contexts():
         if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
             continue
@@ -59,15 +68,15 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
             table = frame_of(printable(context.machine), {}, records, results)
             # What a sweep's table says only where it is not the default: all that tells two points apart.
             more = {column: records[column].astype("i8") for column in DESCRIBED}
-            frames.append(table.assign(**more, **context.identity._asdict()))
+            yield context, table.assign(**more, **context.identity._asdict())
     if unknown:
         text = f"{unknown} points of the store {str(store.path)!r} are none that this version knows: left out"
         print(f"breakeven: {text}", file=sys.stderr)
-    if not frames:
-        return pd.DataFrame()
-    all_ = pd.concat(frames, ignore_index=True)
+
+
+def without_defaults(table: pd.DataFrame) -> pd.DataFrame:
     default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
-    return all_.drop(columns=[name for name in DESCRIBED if (all_[name] == default[name]).all()])
+    return table.drop(columns=[name for name in DESCRIBED if (table[name] == default[name]).all()])
 
 
 def _known(records: np.ndarray) -> np.ndarray:

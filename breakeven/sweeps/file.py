@@ -30,6 +30,9 @@ def read_sweep_file(path: Path) -> dict[str, Any]:
         raise UserError(f"the sweep {str(path)!r}: {error}") from None
     except RecursionError:
         raise UserError(f"the sweep {str(path)!r} is nested too deeply") from None
+    except ValueError:  # a number of thousands of digits
+        raise UserError(f"the sweep {str(path)!r}: a number is too large") from None
+    _check_numbers(path, content)
     found: dict[str, Any] = {}
     for key, value in content.items():
         if key in ("set", "sweep"):
@@ -43,6 +46,21 @@ def read_sweep_file(path: Path) -> dict[str, Any]:
         if key not in found:
             raise UserError(f"the sweep {str(path)!r} has no {key}: add {key} = ...")
     return found
+
+
+def _check_numbers(path: Path, content: dict[str, Any]) -> None:
+    """No number is larger than any that we take: Python does not even print one of thousands of digits."""
+    values: list[Any] = [content]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict | list):
+            values += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, int) and abs(value) > _MOST:
+            raise UserError(f"the sweep {str(path)!r}: a number is too large")
+
+
+#: numbers are of 64 bits at most
+_MOST = 1 << 64
 
 
 class _Place:

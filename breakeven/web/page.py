@@ -47,10 +47,10 @@ _MAX_LEADS = 5000
 _MAX_SAID = 500
 #: what makes a condition, besides the machine parameters that were swept
 _CONDITION = (
-    "engine", "machine", "src_offset", "dst_offset", "cache_state", "measure", "calls", "repetitions",
+    "engine", "guest", "machine", "src_offset", "dst_offset", "cache_state", "measure", "calls", "repetitions",
 )  # fmt: skip
 #: of these what follows from the rest of a condition says nothing
-_FOLLOWING = ("engine", "calls", "repetitions")
+_FOLLOWING = ("engine", "guest", "calls", "repetitions")
 _COLUMNS = ("routine", "size", *_CONDITION)
 
 
