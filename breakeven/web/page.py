@@ -143,7 +143,7 @@ def _looked_at(one: dict[str, Any]) -> dict[str, Any]:
 def _table(part: Part) -> tuple[pd.DataFrame, list[str], list[str]]:
     """A part's table with cycles of a call, the columns that a page shows, and those of them with several values."""
     swept = parameters(part.table)
-    table = one_number(part.table, ("routine", "size", *_CONDITION, *DESCRIBED, *swept, "machine_hash", "guest"))
+    table = one_number(part.table, ("routine", "size", *_CONDITION, *DESCRIBED, *swept, "machine_hash"))
     calls = table.get("calls", 1)
     cycles = table["cycles_median"] / calls
     table = table.assign(cycles=cycles, bytes_a_cycle=(table["size"] / cycles.where(cycles > 0)).round(4))
