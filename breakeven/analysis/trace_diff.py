@@ -23,6 +23,8 @@ _TAG = "O3PipeView"
 _WINDOW = 32
 #: places that are tried as the beginning
 _TRIED = 200
+#: characters of an instruction's text that are kept: gem5's have 50
+_MOST_TEXT = 200
 
 
 class Record(NamedTuple):
@@ -102,7 +104,7 @@ def _records(path: Path) -> Iterator[Record]:
             raise UserError(f"{path}, line {number}: this is no {_TAG} record: {line.strip()[:80]!r}") from None
         if stage == "retire":
             if ticks[-2]:
-                yield Record(int(head[5]), int(head[3], 16), ":".join(head[6:]).strip(), tuple(ticks))
+                yield Record(int(head[5]), int(head[3], 16), ":".join(head[6:])[:_MOST_TEXT].strip(), tuple(ticks))
             head = []
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from breakeven.api.arguments import names_of, opened_engine, path_of
+from breakeven.config.errors import ConfigError, OverrideError
 from breakeven.errors import UserError
 from breakeven.files.writing import default_place
+from breakeven.machine.presets import MachineError
 from breakeven.machine.resolve import resolve, resolving
 from breakeven.sweeps.request import Settings, machine_spec, settings_texts
 
@@ -43,10 +45,15 @@ def report(
         site = write_site(Path(sources[0]))
         return Report(site.index, site.points, site.failures)
     page = Path(out) if out else default_place("report.html", "--out")
-    return write_report(
-        [str(source) for source in sources], page, title=title, machine=machine, settings=settings_texts(settings),
-        machine_files=[Path(path) for path in machine_files], command=command, store=path_of(store),
-    )  # fmt: skip
+    try:
+        return write_report(
+            [str(source) for source in sources], page, title=title, machine=machine, settings=settings_texts(settings),
+            machine_files=[Path(path) for path in machine_files], command=command, store=path_of(store),
+        )  # fmt: skip
+    except (ConfigError, OverrideError, MachineError) as error:
+        raise UserError(str(error)) from None
+    except OSError as error:
+        raise UserError(f"cannot make {str(page)!r}: {error.strerror or error} ({error.filename})") from None
 
 
 def reproduce(

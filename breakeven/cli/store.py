@@ -97,7 +97,18 @@ def check(store: StoreOption = None, json: JsonOption = False) -> int:
     from breakeven.store.contents import check as damage
 
     with Store(_existing(store), reading=True) as opened:
-        wrong, statistics = damage(opened), opened.statistics()
+        wrong = damage(opened)
+        try:
+            statistics = opened.statistics()
+        except UserError:  # what has no end cannot be counted
+            if not wrong:
+                raise
+            statistics = {
+                "file": str(opened.path),
+                "bytes": opened.path.stat().st_size,
+                "contexts": None,
+                "points": None,
+            }
     if json:
         print_json({**statistics, "damage": wrong})
     else:

@@ -251,7 +251,8 @@ class Describer:
                 fix = f"give it a value, e.g. {path}.{name} = {desc.example}"
                 raise Unresolved(f"has no default: {fix}")
             return _encoded(value, self.paths)
-        except Unresolved as error:
+        except (Unresolved, ValueError) as error:
+            # `ValueError`: a value that can be written and is beyond what can be simulated.
             self.errors.append(f"{path}.{name} ({desc.type_text}): {error}")
             return None
 

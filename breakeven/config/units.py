@@ -52,10 +52,17 @@ def _wrong(text: str, what: str, example: str) -> ValueError:
     return ValueError(f"{text!r} is not a {what}; write it like {example}{hint}")
 
 
+def _ascii(text: str) -> str:
+    """Python takes the digits of any script for a number; raises `ValueError` for others than ours."""
+    if not text.isascii():
+        raise ValueError
+    return text
+
+
 def _float(magnitude: str, text: str, what: str, example: str) -> float:
     """The number `magnitude`, which is `text` without its prefix and unit."""
     try:
-        value = float(magnitude)
+        value = float(_ascii(magnitude))
     except ValueError:
         raise _wrong(text, what, example) from None
     if not math.isfinite(value):
@@ -66,7 +73,7 @@ def _float(magnitude: str, text: str, what: str, example: str) -> float:
 def integer(text: str) -> int:
     """A whole number in any base that Python writes (``"16"``, ``"0x10"``)."""
     try:
-        return int(text.strip(), 0)
+        return int(_ascii(text.strip()), 0)
     except ValueError:
         raise ValueError(f"{text!r} is not a whole number") from None
 
@@ -91,7 +98,7 @@ def memory_size(text: str) -> int:
     """Bytes; every prefix is a power of two, with or without the ``i``."""
     magnitude, factor, _ = _parse(text, ("B",), _BINARY)
     try:
-        return int(magnitude, 0) * int(factor)
+        return int(_ascii(magnitude), 0) * int(factor)
     except ValueError:
         raise _wrong(text, "size in bytes", "'32KiB' or '2MiB'") from None
 

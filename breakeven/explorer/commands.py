@@ -141,4 +141,4 @@ def _literal(text: str) -> str:
     if text in ("true", "false"):
         return text.capitalize()
     # Whoever has sent a link wrote the text: it becomes no code.
-    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else json.dumps(text, ensure_ascii=False)
+    return text if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else json.dumps(text, ensure_ascii=False)

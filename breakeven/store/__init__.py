@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from breakeven.store.database import ENVIRONMENT, OFF, NotWritable, Store, default_path
+from breakeven.store.database import OFF, Store, default_path
+from breakeven.store.file import ENVIRONMENT, NotWritable
 
 __all__ = ["ENVIRONMENT", "OFF", "NotWritable", "Store", "default_path"]

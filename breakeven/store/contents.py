@@ -3,40 +3,38 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from breakeven import points as pt
-from breakeven.errors import UserError, printable
+from breakeven.errors import printable
 from breakeven.points.table import DESCRIBED
 from breakeven.points.table import frame as frame_of
 from breakeven.store.database import Store
-from breakeven.store.rows import UNNAMED, note_is_whole
+from breakeven.store.file import damaged
+from breakeven.store.rows import UNNAMED, Context, note_is_whole
 
 
 def check(store: Store) -> list[str]:
     """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
-    wrong = _disorder(store)
+    wrong = store.disorder()
+    if wrong:
+        return wrong  # rows could be there again and again
     for row in store.context_rows():
         name = row.machine if row.is_whole else UNNAMED
         if not row.is_whole:
             wrong.append(f"the name or the description of a machine is damaged (its points are shown as of {name})")
         points = store.rows(row)[1]
         notes = store.read("SELECT question, answer, sum FROM note WHERE context=?", row.id)
-        damaged = sum(not note_is_whole(row.identity, *note) for note in notes)
+        spoiled = sum(not note_is_whole(row.identity, *note) for note in notes)
         wrong += [f"{points} damaged rows of {name}"] if points else []
-        wrong += [f"{damaged} damaged notes on {name}"] if damaged else []
+        wrong += [f"{spoiled} damaged notes on {name}"] if spoiled else []
     for table in ("result", "note"):
         lost = store.count(f"{table} WHERE context NOT IN (SELECT id FROM context)")
         wrong += [f"{lost} rows of {table} are of no machine"] if lost else []
     return wrong
-
-
-def _disorder(store: Store) -> list[str]:
-    """What SQLite finds. A page in another's place has whole rows, twice, and its own are missing: its quick check does
-    not see that."""
-    return [str(row[0]) for row in store.read("PRAGMA integrity_check") if row[0] != "ok"]
 
 
 def frame(store: Store, machine: str | None = None, engine: str | None = None) -> pd.DataFrame:
@@ -45,17 +43,22 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
     `machine`: only of machines asked for by this name (with its settings); `engine`: only of this fingerprint.
     Raises `UserError` where SQLite finds damage: rows could be missing, or there twice.
     """
-    if wrong := _disorder(store):
-        raise UserError(
-            f"the store {str(store.path)!r} is damaged ({printable(wrong[0])}): `breakeven store check` says more, "
-            "`breakeven store repair` keeps what is whole"
-        )
-    frames, unknown = [], 0
+    frames = [table for _, table in tables(store, machine, engine)]
+    return without_defaults(pd.concat(frames, ignore_index=True)) if frames else pd.DataFrame()
+
+
+def tables(
+    store: Store, machine: str | None = None, engine: str | None = None
+) -> Iterator[tuple[Context, pd.DataFrame]]:
+    """What `frame` has, a context at a time: those with points that this version knows, with all columns."""
+    if wrong := store.disorder():
+        raise damaged(store.path, wrong[0])
+    unknown = 0
     for context in store.contexts():
         if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
             continue
-        whole, damaged = store.rows(context)
-        store.damaged += damaged
+        whole, lost = store.rows(context)
+        store.damaged += lost
         records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
         results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
         known = _known(records)
@@ -65,15 +68,15 @@ def frame(store: Store, machine: str | None = None, engine: str | None = None) -
             table = frame_of(printable(context.machine), {}, records, results)
             # What a sweep's table says only where it is not the default: all that tells two points apart.
             more = {column: records[column].astype("i8") for column in DESCRIBED}
-            frames.append(table.assign(**more, **context.identity._asdict()))
+            yield context, table.assign(**more, **context.identity._asdict())
     if unknown:
         text = f"{unknown} points of the store {str(store.path)!r} are none that this version knows: left out"
         print(f"breakeven: {text}", file=sys.stderr)
-    if not frames:
-        return pd.DataFrame()
-    all_ = pd.concat(frames, ignore_index=True)
+
+
+def without_defaults(table: pd.DataFrame) -> pd.DataFrame:
     default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
-    return all_.drop(columns=[name for name in DESCRIBED if (all_[name] == default[name]).all()])
+    return table.drop(columns=[name for name in DESCRIBED if (table[name] == default[name]).all()])
 
 
 def _known(records: np.ndarray) -> np.ndarray:

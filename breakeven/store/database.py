@@ -21,10 +21,7 @@ processes on one machine may use one store; a network file system will not do (S
 
 from __future__ import annotations
 
-import os
-import sqlite3
 import sys
-import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -35,12 +32,9 @@ from typing import Any
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
-from breakeven.store.foreign import check_files, is_made_by_us, schema_of, turn_on_log
+from breakeven.store.file import ENVIRONMENT, StoreFile
 from breakeven.store.rows import (
-    APPLICATION_ID,
     CONTEXT_COLUMNS,
-    LAYOUT,
-    SCHEMA,
     UNNAMED,
     Context,
     ContextRow,
@@ -49,8 +43,6 @@ from breakeven.store.rows import (
     row_sum,
 )
 
-#: how long to wait for another process that is writing (s)
-BUSY_SECONDS = 60
 #: points looked up in one query; SQLite takes at least 999 parameters
 _AT_ONCE = 500
 #: which context an `Identity` is, and the id it has today: after `prune` another may have got the earlier one
@@ -58,7 +50,6 @@ _KEY = "engine=? AND machine_hash=? AND guest=?"
 _NUMBER = f"(SELECT id FROM context WHERE {_KEY})"
 #: `store = off`: keep nothing
 OFF = "off"
-ENVIRONMENT = "BREAKEVEN_STORE"
 
 
 def default_path() -> Path:
@@ -66,149 +57,14 @@ def default_path() -> Path:
     return places.named_by(ENVIRONMENT) or places.cache() / "points.sqlite"
 
 
-class NotWritable(UserError):
-    """Where the store is to be, nothing can be written."""
-
-
-class Store:
-    """An open store. Use it as a context manager, or `close` it.
-
-    `durable`: what is kept outlives a power cut from its commit on; if not, the last seconds may be lost, no more.
-    `reading`: nothing is to be written, so that a store in a folder that cannot be written will do.
-    """
+class Store(StoreFile):
+    """An open store, and what is kept in it."""
 
     def __init__(self, path: Path, durable: bool = True, reading: bool = False) -> None:
-        self.path = path
-        self._durable = durable
-        self._db: sqlite3.Connection | None = None
+        super().__init__(path, durable, reading)
         self._identities: dict[int, Identity] = {}
-        # Threads of one process may share a store; its connection is for one at a time.
-        self._turn = threading.RLock()
         #: rows read so far whose checksum was wrong
         self.damaged = 0
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise NotWritable(f"cannot make the store's folder {str(path.parent)!r}: {reason}") from None
-        check_files(path)
-        with self._errors():
-            # autocommit: transactions are ours, see `_transaction`.
-            frozen = reading and path.is_file() and not os.access(path.parent, os.W_OK)
-            name = self._frozen() if frozen else str(path.absolute())  # to SQLite ":memory:" is no file
-            self._db = sqlite3.connect(
-                name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=frozen
-            )
-            self._open(frozen, reading)
-
-    def _frozen(self) -> str:
-        """SQLite's name for a file that nobody changes: it makes no files beside it, and reads no log there."""
-        log = self.path.with_name(f"{self.path.name}-wal")
-        if log.is_file() and log.stat().st_size:
-            raise NotWritable(
-                f"the store {str(self.path)!r} was not closed and cannot be written: "
-                f"copy it and {log.name!r} to a folder that can be"
-            )
-        return f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-
-    def _open(self, frozen: bool, reading: bool) -> None:
-        db = self._connection
-        with self._errors():
-            # In this order: another process that is making the store marks it together with its tables.
-            schema = schema_of(db)
-            ours = db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-        if schema and not (ours and is_made_by_us(schema)):
-            self.close()
-            what = "holds other tables than a store" if ours else "is a database of another program"
-            raise UserError(f"{str(self.path)!r} {what}: name another file for the store")
-        with self._errors():
-            if not frozen:
-                turn_on_log(db, BUSY_SECONDS)
-            db.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}")
-            db.execute("PRAGMA foreign_keys=ON")
-            # Text that something has damaged is text all the same: it equals no key.
-            db.text_factory = lambda data: data.decode(errors="replace")
-            layout = db.execute("PRAGMA user_version").fetchone()[0]
-            if 0 < layout < LAYOUT and (frozen or (reading and not os.access(self.path, os.W_OK))):
-                from breakeven.store.layouts import in_memory
-
-                self._db = db = in_memory(db)
-            if layout < LAYOUT:
-                layout = self._made()
-        if layout != LAYOUT:
-            self.close()
-            raise UserError(
-                f"the store {str(self.path)!r} has layout {layout}, this breakeven reads {LAYOUT}: name another file"
-            )
-
-    def _made(self) -> int:
-        """Makes the tables of an empty file, or brings an earlier layout to this one; the layout."""
-        with self._transaction() as db:
-            # Another process may have been faster.
-            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
-            if layout:
-                from breakeven.store.layouts import upgrade  # most runs do without
-
-                return upgrade(db, layout)
-            for statement in SCHEMA.split(";"):
-                db.execute(statement)
-            db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version={LAYOUT}")
-        return LAYOUT
-
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        if self._db is None:
-            raise UserError(f"the store {str(self.path)!r} is closed")
-        return self._db
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """SQLite's errors as one sentence with the file's name and the fix; one thread at a time."""
-        try:
-            with self._turn:
-                yield
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            # SQLite's own sentence may cite damaged bytes, which are no text.
-            undecoded = isinstance(error, UnicodeDecodeError)
-            name, text, kind = str(self.path), "malformed" if undecoded else str(error), UserError
-            if "not a database" in text or "malformed" in text:
-                fix = "take what is left with `breakeven store repair`, or name another file (--store)"
-            elif "full" in text or "disk I/O" in text:
-                fix = "make room; every point stored so far is still there"
-            elif "locked" in text:
-                fix = f"another process has kept it for {BUSY_SECONDS} s: wait for it, or name another file"
-            elif "readonly" in text or "unable to open" in text:
-                fix = f"name a file that can be written (--store, or {ENVIRONMENT}), or use --no-store"
-                kind = NotWritable
-            else:
-                fix = "name another file (--store), or use --no-store"
-            raise kind(f"the store {name!r}: {text}: {fix}") from None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        db = self._connection
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            yield db
-            db.execute("COMMIT")
-        except BaseException:
-            # A failed COMMIT (full disk) may have ended the transaction already.
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Lets go of the file."""
-        if self._db is not None:
-            self._db.close()
-            self._db = None
 
     @contextmanager
     def telling(self, what: str) -> Iterator[None]:
@@ -255,7 +111,7 @@ class Store:
         return self._context_row(identity) is not None
 
     def _context_row(self, identity: Identity) -> ContextRow | None:
-        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE {_KEY}", *identity)
+        rows = self._first(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE {_KEY}", *identity)
         if not rows:
             return None
         # Rows of this context are checked with what was asked for, not with what the file says.
@@ -266,10 +122,10 @@ class Store:
         """The results that there are of `points`, in their order; their `index` field is 0."""
         have: dict[bytes, bytes] = {}
         identity = self._identity(context)
-        with self._errors():
-            for start in range(0, len(points), _AT_ONCE):
-                some = points[start : start + _AT_ONCE]
-                marks = ",".join("?" * len(some))
+        for start in range(0, len(points), _AT_ONCE):
+            some = points[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            with self._few():
                 rows = self._connection.execute(
                     f"SELECT point, result, sum FROM result WHERE context={_NUMBER} AND point IN ({marks})",
                     (*identity, *some),
@@ -295,13 +151,10 @@ class Store:
     def _identity(self, context: int) -> Identity:
         """What the context's rows are checked with."""
         if context not in self._identities:
-            with self._errors():
-                row = self._connection.execute(
-                    "SELECT engine, machine_hash, guest FROM context WHERE id=?", (context,)
-                ).fetchone()
-            if row is None:
+            rows = self._first("SELECT engine, machine_hash, guest FROM context WHERE id=?", context)
+            if not rows:
                 raise self._lost(context)
-            self._identities[context] = Identity(*row)
+            self._identities[context] = Identity(*rows[0])
         return self._identities[context]
 
     def _number(self, context: int) -> int:
@@ -324,7 +177,7 @@ class Store:
     def noted(self, context: int, question: str) -> str | None:
         """What `note` kept; None: nothing, or it is damaged."""
         identity = self._identity(context)
-        rows = self.read(f"SELECT answer, sum FROM note WHERE context={_NUMBER} AND question=?", *identity, question)
+        rows = self._first(f"SELECT answer, sum FROM note WHERE context={_NUMBER} AND question=?", *identity, question)
         if rows and not note_is_whole(identity, question, *rows[0]):
             self.damaged += 1
             return None
@@ -333,8 +186,9 @@ class Store:
     def contexts(self) -> list[Context]:
         """What there is, oldest first. Of a damaged row, what a point's checksum proves: the machine is `UNNAMED`."""
         found = []
-        for row in self.context_rows():
-            points = self.count("result WHERE context=?", row.id)
+        rows, counts = self.context_rows(), dict(self.read("SELECT context, count(*) FROM result GROUP BY context"))
+        for row in rows:
+            points = counts.get(row.id, 0)
             if row.is_whole:
                 found.append(Context(row.id, row.identity, row.machine, row.created, points))
                 continue
@@ -349,13 +203,13 @@ class Store:
 
     def _has_points(self, row: ContextRow) -> bool:
         """Whether the checksum of a point says that the context's key is what was written."""
-        with self._errors():
+        with self._whole():
             rows = self._connection.execute("SELECT point, result, sum FROM result WHERE context=?", (row.id,))
             return any(is_whole(row.identity, *each) for each in rows)
 
     def description(self, context: int) -> str | None:
         """The machine's canonical description; None: the store has lost it."""
-        rows = self.read(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE id=?", context)
+        rows = self._first(f"SELECT {CONTEXT_COLUMNS} FROM context WHERE id=?", context)
         if not rows:
             raise UserError(f"the store {str(self.path)!r} has no context {context}")
         return ContextRow(*rows[0]).description
@@ -368,6 +222,7 @@ class Store:
 
     def prune(self, engine: str) -> int:
         """Deletes the points of every version of ours but `engine`, and gives the room back; how many points went."""
+        self._check_pages()
         old, which = "engine<>? AND substr(engine, 1, ?)<>?", (engine, len(FOREIGN), FOREIGN)
         with self._errors():
             with self._transaction() as db:
@@ -389,6 +244,12 @@ class Store:
         return int(self.read(f"SELECT count(*) FROM {rows}", *values)[0][0])
 
     def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        """All rows of a query, as they stand in the file: anything may be damaged."""
-        with self._errors():
+        """All rows of a query, as they stand in the file: anything may be damaged, but each row is there once."""
+        self._check_pages()
+        with self._whole():
             return self._connection.execute(query, values).fetchall()
+
+    def _first(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """The row of a query by a key, where there is one."""
+        with self._few():
+            return self._connection.execute(query, values).fetchmany(1)

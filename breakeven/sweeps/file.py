@@ -30,6 +30,9 @@ def read_sweep_file(path: Path) -> dict[str, Any]:
         raise UserError(f"the sweep {str(path)!r}: {error}") from None
     except RecursionError:
         raise UserError(f"the sweep {str(path)!r} is nested too deeply") from None
+    except ValueError:  # a number of thousands of digits
+        raise UserError(f"the sweep {str(path)!r}: a number is too large") from None
+    _check_numbers(path, content)
     found: dict[str, Any] = {}
     for key, value in content.items():
         if key in ("set", "sweep"):
@@ -45,20 +48,38 @@ def read_sweep_file(path: Path) -> dict[str, Any]:
     return found
 
 
+def _check_numbers(path: Path, content: dict[str, Any]) -> None:
+    """No number is larger than any that we take: Python does not even print one of thousands of digits."""
+    values: list[Any] = [content]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict | list):
+            values += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, int) and abs(value) > _MOST:
+            raise UserError(f"the sweep {str(path)!r}: a number is too large")
+
+
+#: numbers are of 64 bits at most
+_MOST = 1 << 64
+
+
 class _Place:
     """Where a key stands, for errors."""
 
     def __init__(self, path: Path, text: str, key: str, table: str = "") -> None:
-        written = rf'^\s*(["\']?){re.escape(key)}\1\s*='
-        start = re.search(rf"^\s*\[\s*{table}\s*\]", text, re.MULTILINE) if table else None
-        begin = start.end() if start else 0
-        found = re.compile(written, re.MULTILINE).search(text, begin)
-        # Keys may be written in other ways (dotted, in one line): then the key alone says it.
-        line = text.count("\n", 0, found.end()) + 1 if found else 0
-        self._where = f"{path}, line {line}: {key}" if line else f"{path}: {key}"
+        self._path, self._text, self._key, self._table = path, text, key, table
 
     def error(self, text: str) -> UserError:
-        return UserError(f"{self._where}: {text}")
+        # Each line is looked at once: `\s` would take the lines that follow, too, from each line anew.
+        table = re.compile(rf"[ \t]*\[[ \t]*{self._table}[ \t]*\]")
+        written = re.compile(rf'[ \t]*(["\']?){re.escape(self._key)}\1[ \t]*=')
+        within = not self._table
+        for number, line in enumerate(self._text.split("\n"), 1):
+            within = within or table.match(line) is not None
+            if within and written.match(line):
+                return UserError(f"{self._path}, line {number}: {self._key}: {text}")
+        # Keys may be written in other ways (dotted, in one line): then the key alone says it.
+        return UserError(f"{self._path}: {self._key}: {text}")
 
     def call(self, reader: Callable[[str, Any], Any], key: str, value: Any) -> Any:
         try:

@@ -47,6 +47,8 @@ CONDITIONS = 4
 LARGEST, MOST_BYTES, MOST_CYCLES = 4 << 10, 4 << 20, 200_000
 #: where all points of a part are beyond that, one is looked into: cycles of all those of a page, the cheapest first
 LONG_CYCLES = 140_000_000
+#: bytes a cycle that a long point is believed to move, and rows of a condition and size: a table may say anything
+BELIEVED, MOST_ROWS = 4, 64
 #: why a part has no account though it is short enough
 NOT_AS_BEFORE = (
     "A page keeps accounts of points for which the simulator gives the table's very cycles, on a machine and of "
@@ -233,7 +235,7 @@ def _chosen(table: pd.DataFrame, axes: list[str], most: int) -> Iterator[tuple[d
             each = most // some
             aims = [math.exp(low + (high - low) * (i + 1) / (each + 1)) for i in range(each)]
             for size in sorted({_nearest(sizes, aim) for aim in aims}):
-                yield where, rows[rows["size"] == size]
+                yield where, rows[rows["size"] == size].head(MOST_ROWS)
 
 
 def _cheapest(table: pd.DataFrame, axes: Sequence[str]) -> dict[str, Any]:
@@ -261,8 +263,7 @@ def _is_short(point: Point, row: dict[str, Any]) -> bool:
     if point.measure == STREAM or point.cache_state >= PACKETS:
         return False
     measurements = point.repetitions + point.warmup
-    moved = (point.size + 64) * point.calls * measurements
-    return moved <= MOST_BYTES and row["cycles_median"] * measurements <= MOST_CYCLES
+    return _moved(point) * measurements <= MOST_BYTES and row["cycles_median"] * measurements <= MOST_CYCLES
 
 
 def _cost(row: dict[str, Any]) -> tuple[float, bool]:
@@ -271,7 +272,14 @@ def _cost(row: dict[str, Any]) -> tuple[float, bool]:
     point = _point_of(row)
     calls = point.repetitions + point.warmup
     alone = calls > 1 and "cold" in CACHE_STATES[point.cache_state] and point.measure != STREAM
-    return row["cycles_median"] * (1 if alone else calls), alone
+    calls = 1 if alone else calls
+    # What a table says of cycles is no bound of what is simulated.
+    return max(row["cycles_median"] * calls, _moved(point) * calls / BELIEVED), alone
+
+
+def _moved(point: Point) -> int:
+    """Bytes that a measurement moves, and some for each call."""
+    return (abs(point.size) + abs(point.size2) + 64) * max(1, point.calls)
 
 
 def _spec_of(part: Part, row: dict[str, Any]) -> MachineSpec:

@@ -47,10 +47,10 @@ _MAX_LEADS = 5000
 _MAX_SAID = 500
 #: what makes a condition, besides the machine parameters that were swept
 _CONDITION = (
-    "engine", "machine", "src_offset", "dst_offset", "cache_state", "measure", "calls", "repetitions",
+    "engine", "guest", "machine", "src_offset", "dst_offset", "cache_state", "measure", "calls", "repetitions",
 )  # fmt: skip
 #: of these what follows from the rest of a condition says nothing
-_FOLLOWING = ("engine", "calls", "repetitions")
+_FOLLOWING = ("engine", "guest", "calls", "repetitions")
 _COLUMNS = ("routine", "size", *_CONDITION)
 
 
@@ -143,7 +143,7 @@ def _looked_at(one: dict[str, Any]) -> dict[str, Any]:
 def _table(part: Part) -> tuple[pd.DataFrame, list[str], list[str]]:
     """A part's table with cycles of a call, the columns that a page shows, and those of them with several values."""
     swept = parameters(part.table)
-    table = one_number(part.table, ("routine", "size", *_CONDITION, *DESCRIBED, *swept, "machine_hash", "guest"))
+    table = one_number(part.table, ("routine", "size", *_CONDITION, *DESCRIBED, *swept, "machine_hash"))
     calls = table.get("calls", 1)
     cycles = table["cycles_median"] / calls
     table = table.assign(cycles=cycles, bytes_a_cycle=(table["size"] / cycles.where(cycles > 0)).round(4))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from breakeven.errors import UserError
 from breakeven.files.reading import check_links
@@ -68,7 +69,12 @@ _LINKS_NATIVE = [("all results", "../../index.html"), ("errors and causes", "REA
 
 
 def _folders(results: Path) -> list[Path]:
-    return sorted(folder for folder in results.glob("*") if is_study(str(folder)) and (folder / "README.md").is_file())
+    """The studies' folders; a link to one of them would be the same study once more, by any name."""
+    return sorted(
+        folder
+        for folder in results.glob("*")
+        if not folder.is_symlink() and is_study(str(folder)) and (folder / "README.md").is_file()
+    )
 
 
 def _hosts(results: Path) -> list[Path]:
@@ -100,19 +106,27 @@ def _host(path: Path) -> list[Part]:
     ]  # fmt: skip
 
 
+def _address(*names: str) -> str:
+    """A file below the page, as a link's address: a folder may be called `javascript:...`."""
+    return "./" + "/".join(quote(name, safe="") for name in names)
+
+
 def _index(results: Path) -> str:
     summary, bodies = [], []
     for folder in _folders(results):
         rows = study_verdicts(folder)
         counts = Counter(row[3] for row in rows)
         title = report_title(folder)
-        there = folder.name + ("/" + INDEX if (folder / INDEX).is_file() else "/README.md")
+        there = _address(folder.name, INDEX if (folder / INDEX).is_file() else "README.md")
         cells = "".join(f'<td class="number">{counts[verdict]}</td>' for verdict in _VERDICTS)
         summary.append(f'<tr><td><a href="{escape(there)}">{escape(title)}</a></td>{cells}</tr>')
         bodies.append(f'<h2 id="{escape(folder.name)}"><a href="{escape(there)}">{escape(title)}</a></h2>')
         bodies.append(f'<div class="rows whole">{web_page.verdict_table(rows)}</div>')
-    presets = [escape(path.parent.name) for path in _hosts(results)]
-    hosts = [f'<li><a href="native/{name}/{INDEX}">{name}</a> beside its own processor</li>' for name in presets]
+    presets = [path.parent.name for path in _hosts(results)]
+    hosts = [
+        f'<li><a href="{escape(_address("native", name, INDEX))}">{escape(name)}</a> beside its own processor</li>'
+        for name in presets
+    ]
     heads = "".join(f"<th>{name}</th>" for name in ("study", *_VERDICTS))
     ledger = ': <a href="ledger.md">the ledger</a> says which' if (results / "ledger.md").is_file() else ""
     body = (

@@ -6,17 +6,18 @@ Each source gives parts: a tidy table with the machines it is of, and the comman
 from __future__ import annotations
 
 import io
-import json
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
-from breakeven.files.reading import csv_rows, read_bounded
+from breakeven.files.reading import csv_rows, parsed_json, read_bounded
 from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
@@ -35,6 +36,8 @@ _NEEDED = ("routine", "size", "cycles_median")
 _MOST_CELLS = 1 << 26
 #: bytes of its texts, and of all its columns as they are packed into pages
 _MOST_UNPACKED = 1 << 28
+#: characters of a machine's description, and of all of a page: ours have 200,000, and take ten times that in memory
+_MOST_DESCRIPTION, _MOST_DESCRIBED = 1 << 21, 1 << 25
 #: columns that must hold numbers, and names, where there are such columns
 _NUMBERS = ("calls", "src_offset", "dst_offset", "repetitions", "instructions")
 _TEXTS = ("routine", "machine", "cache_state", "measure")
@@ -238,7 +241,7 @@ def _described_words(table: pd.DataFrame) -> list[str]:
     """Options for what the sweep had otherwise than by default."""
     words = []
     for name, option in _OPTIONS.items():
-        if name in table and table[name].nunique(dropna=False) == 1:
+        if name in table and table[name].notna().all() and table[name].nunique() == 1:
             words += [option, str(int(table[name].iloc[0]))]
     flags = int(table["flags"].iloc[0]) if "flags" in table and table["flags"].notna().all() else 0
     words += ["--huge-pages"] if flags & FLAG_HUGE_PAGES else []
@@ -313,28 +316,40 @@ def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
     return table.assign(**{**missing, **offsets, **calls, **described})
 
 
+def _described(text: str, most: int) -> dict[str, Any] | None:
+    """A machine's description as the store has it; None where it is none of this engine's, or has too many characters:
+    whoever made the store may have written anything."""
+    with suppress(ValueError, RecursionError):
+        if len(text) <= min(most, _MOST_DESCRIPTION) and not load_engine().check_description(text):
+            found = parsed_json(text)
+            return found if isinstance(found, dict) else None
+    return None
+
+
 def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
     """The points that this engine has simulated, a part for each machine; `again`: the command that shows them."""
     from breakeven.store import Store
-    from breakeven.store.contents import frame
+    from breakeven.store.contents import tables, without_defaults
 
     if not path.is_file():
         raise UserError(f"there is no store {str(path)!r}: run, sweep, compare and reproduce make one")
     present = load_engine().fingerprint
-    parts = []
+    parts, left, lost = [], _MOST_DESCRIBED, 0
     with Store(path, reading=True) as store, store.telling("left out"):
-        contexts = [item for item in store.contexts() if item.identity.engine == present and item.points]
-        for context in contexts:
-            if machine not in (None, context.machine):
-                continue
-            table = frame(store, context.machine, present)
-            table = table[(table["machine_hash"] == context.identity.machine_hash)]
-            table = table[table["guest"] == context.identity.guest].drop(columns=["machine_hash", "engine", "guest"])
+        for context, rows in tables(store, machine, present):
+            table = without_defaults(rows.drop(columns=["machine_hash", "engine", "guest"]))
             said = store.description(context.id)
-            shown = Shown(_spec(context.machine), None if said is None else json.loads(said))
-            parts.append(Part(context.machine, "from the store", table.reset_index(drop=True), again, [shown]))
+            description = None if said is None else _described(said, left)
+            left -= len(said or "") if description else 0
+            lost += said is not None and description is None
+            shown = Shown(_spec(context.machine), description)
+            parts.append(Part(context.machine, "from the store", table, again, [shown]))
+        contexts = () if parts else store.contexts()
+    if lost:
+        text = f"{lost} descriptions of machines in the store {str(path)!r} are none, or too long"
+        print(f"breakeven: {text}: left out", file=sys.stderr)
     if not parts:
-        known = sorted({item.machine for item in contexts})
+        known = sorted({item.machine for item in contexts if item.identity.engine == present and item.points})
         raise UserError(
             f"the store has no points of {machine}; there are: {', '.join(known)}"
             if machine and known

@@ -173,3 +173,76 @@ def test_a_report_with_damaged_verdicts_is_told(breakeven, tmp_path: Path, data:
     table().to_csv(folder / "data-calls.csv", index=False)
     done = breakeven("report", "tsukamoto2021", "-o", "r.html")
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "fault of breakeven's own" not in done.stderr
+
+
+def test_a_tables_cycles_are_no_bound_of_what_a_report_simulates(tmp_path: Path) -> None:
+    """16 MiB a million times in 53 cycles each would take years."""
+    from breakeven.web.details import Details
+    from breakeven.web.sources import read_part
+
+    path = tmp_path / "long.csv"
+    for cycles in (53, 0, -(10**9)):
+        path.write_text(
+            "routine,machine,size,src_offset,dst_offset,cache_state,measure,repetitions,calls,cycles_median\n"
+            f"rv-byte,u74,16777216,0,0,warm,latency,1000000,1,{cycles}\n"
+        )
+        part = read_part(path)
+        with Details(lambda _: True, 1) as details:
+            (said,) = details.of_long([(part, part.table, [])])
+        assert isinstance(said, str) and "million simulated cycles" in said
+
+
+def test_long_texts_of_a_trace_are_cut(tmp_path: Path) -> None:
+    from breakeven.analysis.trace_diff import read
+
+    path = tmp_path / "trace"
+    stages = "".join(f"O3PipeView:{stage}:1\n" for stage in ("decode", "rename", "dispatch", "issue", "complete"))
+    path.write_text(f"O3PipeView:fetch:1:0x10:0:1:  {'x' * 65_000}\n{stages}O3PipeView:retire:2:store:0\n")
+    (record,) = read(path, 9)
+    assert 50 < len(record.text) <= 200
+
+
+def test_a_sweep_file_of_empty_lines_is_read_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text("\n" * 300_000 + 'routines = ["rv-word"]\nsizes = "8"\n')
+    assert read_sweep_file(path)["sizes"] == "8"
+    path.write_text("\n" * 300_000 + 'routines = ["rv-word"]\n  sizes = "x"\n')
+    with pytest.raises(UserError, match="line 300002: sizes: "):
+        read_sweep_file(path)
+
+
+@pytest.mark.parametrize("value", ["0x1" + "0" * 5000, "1" + "0" * 5000])
+def test_a_sweep_file_of_a_number_of_thousands_of_digits_is_refused(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "s.toml"
+    for text in (f'routines = ["rv-word"]\nsizes = {value}\n', f"[set]\na = {value}\n"):
+        path.write_text(text)
+        with pytest.raises(UserError, match="a number is too large"):
+            read_sweep_file(path)
+
+
+@pytest.mark.parametrize(
+    "setting", ["mem_ctrl.latency=1e300s", "mem_ctrl.latency=\u0663ns", "cpu.decodeInputWidth=\u0663"]
+)
+def test_a_setting_that_is_no_number_of_ours_is_one_sentence(breakeven, setting: str) -> None:
+    done = breakeven("run", "rv-word", "-n", "64", "-m", "u74", "--set", setting)
+    assert done.returncode == 1 and "fault of breakeven's own" not in done.stderr
+    assert setting.partition("=")[0] in done.stderr
+
+
+def test_a_table_without_a_routines_parameter_is_a_table(breakeven, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "routine,machine,size,src_offset,dst_offset,cache_state,measure,repetitions,calls,cycles_median,parameter\n"
+        "rv-byte,u74,16,0,0,warm,latency,21,1,53,\n"
+    )
+    done = breakeven("report", "t.csv", "-o", "r.html")
+    assert (done.returncode, done.stdout) == (0, "1 points: r.html\n")
+
+
+def test_what_is_wrong_with_a_report_is_a_user_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import breakeven
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("routine,machine,size,cycles_median\nrv-byte,u74,16,53\n")
+    for settings in ({"nope": 1}, {"mem_ctrl.latency": "1e300s"}):
+        with pytest.raises(UserError, match=next(iter(settings))):
+            breakeven.report("t.csv", out="r.html", settings=settings)

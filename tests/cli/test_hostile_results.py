@@ -72,6 +72,20 @@ def test_links_within_a_folder_of_results_are_followed(results: Path) -> None:
     assert (results / "here" / "index.html").is_file()
 
 
+def test_a_folders_name_is_no_code_in_a_page(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link to a study's folder is no study; a name that is one is an address below the page."""
+    from breakeven.web import results_site
+
+    (results / "javascript:alert(1)").symlink_to(STUDY)
+    assert [folder.name for folder in results_site._folders(results)] == [STUDY]
+    (results / "javascript:alert(1)").unlink()
+    (results / STUDY).rename(results / "javascript:alert(1)")
+    (results / "native" / "zen4").rename(results / "native" / "a?b#c")
+    page = results_site._index(results)
+    assert 'href="javascript' not in page and 'href="./javascript%3Aalert%281%29/README.md"' in page
+    assert 'href="./native/a%3Fb%23c/index.html"' in page
+
+
 @pytest.mark.parametrize(
     "name",
     ["index.html", "README.md", f"{STUDY}/README.md", f"{STUDY}/verdicts.csv", "native/zen4/points.csv",

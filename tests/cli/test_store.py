@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import weakref
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -237,7 +238,7 @@ def test_a_store_that_cannot_be_written_is_read(tmp_path, monkeypatch):
     for beside in tmp_path.glob("points.sqlite?*"):
         beside.unlink()
     # As on a read-only file system; root may write anywhere else.
-    monkeypatch.setattr("breakeven.store.database.os.access", lambda *_: False)
+    monkeypatch.setattr("breakeven.store.file.os.access", lambda *_: False)
     with Store(path, reading=True) as store:
         assert len(frame(store)) == len(kept) and check(store) == []
         with pytest.raises(UserError, match="readonly database: name a file that can be written"):
@@ -283,7 +284,7 @@ def test_the_command_checks_and_repairs(breakeven, tmp_path):
     own = ("--store", "s.sqlite")
     assert breakeven("sweep", "rv-word", "-m", "atomic", "-n", "1..40", *own).returncode == 0
     assert "40 points, none damaged" in breakeven("store", "check", *own).stdout
-    with sqlite3.connect(tmp_path / "s.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "s.sqlite")) as db, db:
         db.execute("UPDATE result SET result=zeroblob(64) WHERE point IN (SELECT point FROM result LIMIT 3)")
     done = breakeven("store", "check", *own)
     assert (done.returncode, done.stdout) == (1, "3 damaged rows of atomic\n")
@@ -442,12 +443,19 @@ def test_a_store_is_made_without_a_rollback_journal(tmp_path: Path, monkeypatch)
     beside_made: list[bool] = []
     connect = sqlite3.connect
 
+    class Watched(sqlite3.Connection):
+        def watch(self) -> None:
+            super().set_progress_handler(lambda: beside_made.append(beside.exists()) and 0, 1)
+
+        def set_progress_handler(self, *_: object) -> None:
+            """The store's own would take the place of ours."""
+
     def watched(*words: object, **options: object) -> sqlite3.Connection:
-        db = connect(*words, **options)
-        db.set_progress_handler(lambda: beside_made.append(beside.exists()) and 0, 1)
+        db = connect(*words, **options, factory=Watched)
+        db.watch()
         return db
 
-    monkeypatch.setattr("breakeven.store.database.sqlite3.connect", watched)
+    monkeypatch.setattr("breakeven.store.file.sqlite3.connect", watched)
     Store(path).close()
     assert beside_made and not any(beside_made)
 
@@ -498,8 +506,8 @@ def test_a_file_that_takes_no_write_ahead_log_is_told(tmp_path, monkeypatch) -> 
             return super().execute(*words)
 
     db = sqlite3.connect(":memory:", factory=Stubborn)
-    monkeypatch.setattr("breakeven.store.database.BUSY_SECONDS", -1)
-    monkeypatch.setattr("breakeven.store.database.sqlite3.connect", lambda *_, **__: db)
+    monkeypatch.setattr("breakeven.store.file.BUSY_SECONDS", -1)
+    monkeypatch.setattr("breakeven.store.file.sqlite3.connect", lambda *_, **__: db)
     with pytest.raises(UserError, match="s.sqlite': it takes no write-ahead log: name another file"):
         Store(tmp_path / "s.sqlite")
 

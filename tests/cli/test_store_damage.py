@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import tracemalloc
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -90,10 +91,9 @@ def test_damage_to_any_column_is_found_and_never_printed(
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)
     right, table_of_all = {*said(path), UNNAMED, None, 0}, swept(path)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         (value,) = db.execute(f"SELECT {column} FROM {table} LIMIT 1").fetchone()
         db.execute(f"UPDATE {table} SET {column}=? WHERE {column}=?", (damaged(value, random.Random(seed)), value))
-    db.close()
     with Store(path) as store:
         assert check(store)
     copy = tmp_path / "copy.sqlite"
@@ -112,7 +112,7 @@ def test_damage_to_any_column_is_found_and_never_printed(
 def test_a_damaged_note_is_told_and_found_out_again(whole: bytes, tmp_path: Path, capsys) -> None:
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE note SET answer=replace(answer, '25.0', '35.0')")
     with Store(path) as store:
         engine = StoredEngine(Storable(cycles), store)
@@ -126,7 +126,7 @@ def test_a_damaged_note_is_told_and_found_out_again(whole: bytes, tmp_path: Path
 def test_points_outlive_the_name_of_their_machine(whole: bytes, tmp_path: Path, capsys) -> None:
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE context SET machine='n'")
     with Store(path) as store:
         assert set(frame(store)["machine"]) == {UNNAMED} and len(frame(store)) == 120
@@ -200,7 +200,7 @@ def test_a_page_in_anothers_place_is_told_before_a_table_is_made(tmp_path: Path,
     with Store(path) as store:
         run_sweep(spec(range(200)), StoredEngine(Storable(cycles), store))
         store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         size = db.execute("PRAGMA page_size").fetchone()[0]
     data = path.read_bytes()
     pages = [data[at : at + size] for at in range(0, len(data), size)]
@@ -225,7 +225,7 @@ def test_a_page_in_anothers_place_is_told_before_a_table_is_made(tmp_path: Path,
 def test_a_damaged_row_is_told_and_simulated_again(whole: bytes, tmp_path: Path, capsys) -> None:
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         point, result = db.execute("SELECT point, result FROM result LIMIT 1").fetchone()
         db.execute("UPDATE result SET result=? WHERE point=?", (result[:-1] + b"\x55", point))
     with Store(path) as store:
@@ -238,13 +238,12 @@ def test_a_damaged_row_is_told_and_simulated_again(whole: bytes, tmp_path: Path,
 
 def former(path: Path, layout: int) -> None:
     """Makes of a store one as layout 1 or 2 had it."""
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         if layout == 1:
             db.execute("ALTER TABLE result DROP COLUMN sum")
         for table in ("context", "note"):
             db.execute(f"ALTER TABLE {table} DROP COLUMN sum")
         db.execute(f"PRAGMA user_version={layout}")
-    db.close()
 
 
 @pytest.mark.parametrize("layout", [1, 2])
@@ -268,7 +267,7 @@ def test_an_earlier_layout_is_read_where_it_cannot_be_written(whole: bytes, tmp_
     before = path.read_bytes()
     for beside in tmp_path.glob("points.sqlite?*"):
         beside.unlink()
-    monkeypatch.setattr("breakeven.store.database.os.access", lambda *_: False)
+    monkeypatch.setattr("breakeven.store.file.os.access", lambda *_: False)
     with Store(path, reading=True) as store:
         assert len(frame(store)) == 120 and check(store) == []
     assert path.read_bytes() == before
@@ -334,7 +333,7 @@ def test_a_name_that_steers_a_terminal_is_escaped_in_tables(tmp_path: Path) -> N
 def test_repair_keeps_what_is_whole(whole: bytes, tmp_path: Path) -> None:
     path = tmp_path / "points.sqlite"
     path.write_bytes(whole)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE result SET result=zeroblob(64) WHERE point IN (SELECT point FROM result LIMIT 5)")
     done = repair(path)
     assert (done.kept, done.lost, done.unreadable) == (115, 5, 0) and done.old.is_file()

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tracemalloc
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -15,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.points import point_dtype, result_dtype
+from breakeven.points import Point, point_dtype, result_dtype
 from breakeven.points.engine import Identity
+from breakeven.points.record import _RESULT as RESULT
 from breakeven.store.rows import row_sum
 from tests.tiers import long_after
 
@@ -123,3 +125,25 @@ def test_odd_values_are_no_fault_of_ours(made: Path, breakeven: Callable, tmp_pa
         assert not {"\x1b", "\x9b"} & set(done.stdout + done.stderr)
         if "--json" in words and done.stdout:
             json.loads(done.stdout)
+
+
+def test_a_description_of_no_machine_is_left_out_of_a_report(tmp_path: Path, breakeven: Callable) -> None:
+    """It is told; the points stay. One of 14 MB would take 2 GB."""
+    from breakeven.files.binaries import load_engine
+    from breakeven.store import Store
+    from breakeven.web.sources import _described
+
+    texts = ['"abc"', "5", '{"objects":5}', "[" * 100_000, '{"format":1,"objects":[' + "[]," * 1_000_000 + "[]]}"]
+    with Store(tmp_path / "s.sqlite") as store:
+        for number, text in enumerate(texts):
+            machine_hash = hashlib.sha256(text.encode()).hexdigest()
+            context = store.context(Identity(load_engine().fingerprint, machine_hash, "g" * 64), "u74", text)
+            result = RESULT.pack(0, 0, 46, 53, 1000, 50, 0, 0, 15)
+            store.add(context, [Point("rv-word", 64, seed=number + 1).pack()], [result])
+    tracemalloc.start()
+    assert not any(_described(text, 1 << 30) for text in texts)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
+    done = breakeven("report", "--store", "s.sqlite", "-o", "r.html")
+    assert done.returncode == 0 and done.stdout == "5 points: r.html\n"
+    assert "5 descriptions of machines in the store" in done.stderr and "left out" in done.stderr
