@@ -43,15 +43,10 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
-}
-
 /// The measurement that the median comes from: of the last pairs of readings, which are the measurements, the one whose rank
-/// is the median's. Of throughput and interleaved they are the last two thirds of `repetitions`. The guest may
-/// count in another unit than core cycles (x86's time stamps), and the median
-/// may be a difference, so cycles are not compared with it. Of several with the same cycles it is the last: predictors have
-/// learned by then.
+/// is the median's. Of throughput and interleaved they are the last two thirds of `repetitions`. The guest may count in
+/// another unit than core cycles (x86's time stamps), and the median may be a difference, so cycles are not compared with it.
+/// Of several with the same cycles it is the last: predictors have learned by then.
 fn median_of(readings: &[u64], record: &[u8]) -> Option<(u64, u64)> {
     let (measure, repetitions) = (u32_at(record, 60), u32_at(record, 64).max(1));
     let taken = if SLOPES.contains(&measure) { repetitions - repetitions / 3 } else { repetitions } as usize;
