@@ -21,11 +21,12 @@ from tests.explore.conftest import alone
 
 
 def test_a_link_holds_the_whole_state() -> None:
-    state = State(
-        "skylake", ("x64-copy-unrolled", "x64-copy-erms"), ("cpu.dcache.size=16KiB", "cpu.x=a,b"), 3, 1, "cold",
-        "throughput", 8, 65536,
-    )  # fmt: skip
-    assert from_link(f"http://127.0.0.1:1/?token=t#{to_fragment(state)}") == state
+    for cache, measure in (("cold", "latency"), ("warm", "throughput")):
+        state = State(
+            "skylake", ("x64-copy-unrolled", "x64-copy-erms"), ("cpu.dcache.size=16KiB", "cpu.x=a,b"), 3, 1, cache,
+            measure, 8, 65536,
+        )  # fmt: skip
+        assert from_link(f"http://127.0.0.1:1/?token=t#{to_fragment(state)}") == state
     assert from_link("#m=u74&r=rv-byte,rv-word&tab=map&at=64") == State()
     with pytest.raises(UserError, match="no link of an explorer"):
         from_link("#x=1")
@@ -36,7 +37,8 @@ def test_a_link_holds_the_whole_state() -> None:
     [
         ({"src": 5000}, "source offset 5000 is out of range"), ({"src": "x"}, "src 'x' is no number"),
         ({"least": 9, "most": 8}, "sizes 9 to 8"), ({"cache": "receive"}, "unknown cache state"),
-        ({"routines": []}, "0 routines"), ({"routines": ["a" * 60]}, "cannot be a name"),
+        ({"routines": []}, "0 routines"), ({"cache": "cold", "measure": "throughput"}, "cold is not of the throughput"),
+        ({"routines": ["a" * 60]}, "cannot be a name"),
     ],
 )  # fmt: skip
 def test_what_no_page_asks_is_refused(row: dict, words: str) -> None:

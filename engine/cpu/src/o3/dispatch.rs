@@ -294,7 +294,7 @@ impl Dispatch {
 
 /// Rename takes these off its counts; off that of ROB entries not before the ROB has reported them.
 fn report(io: &mut Io, now: Cycle, leaving: Dispatched) {
-    let (dispatched, entered) = (now + io.rules.delays.iew_to_rename, now + io.rules.delays.entry_to_rename);
+    let (dispatched, entered) = (now + io.rules.delays.iew_to_rename, now + io.rules.delays.entry_to_rename());
     io.wires.at(dispatched).rename.dispatched += Dispatched { rob: 0, ..leaving };
     io.wires.at(entered).rename.dispatched.rob += leaving.rob;
 }

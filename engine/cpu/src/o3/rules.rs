@@ -13,8 +13,6 @@ pub struct Delays {
     pub rename_to_iew: u64,
     pub rename_to_rob: u64,
     pub iew_to_rename: u64,
-    /// From dispatch until rename knows of the ROB entry, too.
-    pub entry_to_rename: u64,
     pub iew_to_commit: u64,
     pub issue_to_execute: u64,
     pub commit_to_fetch: u64,
@@ -67,11 +65,6 @@ pub struct Rules {
 impl Delays {
     fn new(c: &O3Config) -> Self {
         let squash = c.commitToFetchDelay.max(c.commitToDecodeDelay).max(c.commitToRenameDelay).max(c.commitToIEWDelay);
-        // A micro-op is in the ROB so many cycles before it is dispatched, or more. With gem5's delays the ROB's report of it is
-        // the earlier one; where it is the later one, gem5 counts the entry in neither for some cycles and overfills the ROB
-        // (`Rename::calcFreeROBEntries`).
-        let entered = c.renameToIEWDelay.saturating_sub(c.renameToROBDelay);
-        let entry_to_rename = c.iewToRenameDelay.max(c.commitToRenameDelay.saturating_sub(entered));
         Delays {
             decode_to_fetch: c.decodeToFetchDelay.into(),
             fetch_to_decode: c.fetchToDecodeDelay.into(),
@@ -80,7 +73,6 @@ impl Delays {
             rename_to_iew: c.renameToIEWDelay.into(),
             rename_to_rob: c.renameToROBDelay.into(),
             iew_to_rename: c.iewToRenameDelay.into(),
-            entry_to_rename: entry_to_rename.into(),
             iew_to_commit: c.iewToCommitDelay.into(),
             issue_to_execute: c.issueToExecuteDelay.into(),
             commit_to_fetch: c.commitToFetchDelay.into(),
@@ -90,6 +82,17 @@ impl Delays {
             squash: squash.into(),
             trap: c.trapLatency.into(),
         }
+    }
+
+    /// From dispatch until rename knows of the ROB entry, too.
+    ///
+    /// A micro-op is in the ROB so many cycles before it is dispatched, or more. With gem5's delays the ROB's report of it is the
+    /// earlier one; where it is the later one, gem5 counts the entry in neither for some cycles and overfills the ROB
+    /// (`Rename::calcFreeROBEntries`).
+    #[inline]
+    pub fn entry_to_rename(&self) -> u64 {
+        let entered = self.rename_to_iew - self.rename_to_rob; // not below 0 (config.rs)
+        self.iew_to_rename.max(self.commit_to_rename.saturating_sub(entered))
     }
 }
 
