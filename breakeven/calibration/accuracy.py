@@ -20,7 +20,7 @@ from breakeven.points.record import MEASURES
 
 SIZES = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 1448, 4096, 16384)
 OFFSETS = (0, 3)
-#: calls whose cycles a throughput is
+#: a throughput is the cycles of so many calls
 CALLS = 16
 HOST_REPETITIONS = 21
 #: by measure; of single calls more than on the host, where hundreds of calls have trained the branch predictors before
@@ -55,7 +55,7 @@ class RoutinePoint:
 
     @property
     def calls(self) -> int:
-        """Calls whose cycles it is."""
+        """It is the cycles of so many calls."""
         return CALLS if self.measure == "throughput" else 1
 
     def pack(self, repetitions: int) -> bytes:

@@ -92,7 +92,7 @@ def _around(result: Any) -> str:
     from breakeven.points import MEASURES, SLOPES
 
     if MEASURES[result.point.measure] in SLOPES:
-        return f" of {2 * result.point.calls} calls, twice those that the point's cycles are of"
+        return f" of {2 * result.point.calls} calls; the point's cycles are those of {result.point.calls}"
     return f", with the empty call around it ({result.overhead} cycles)"
 
 

@@ -99,7 +99,7 @@ WarmupOption = Annotated[
     int, typer.Option("--warmup", parser=NUMBER, help="Unmeasured calls before the first measurement.")
 ]
 CallsOption = Annotated[
-    int, typer.Option("--calls", parser=NUMBER, help="Calls whose cycles a throughput (or interleaved) is.")
+    int, typer.Option("--calls", parser=NUMBER, help="Throughput, interleaved: the cycles of so many calls.")
 ]
 HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]
 StreamOption = Annotated[

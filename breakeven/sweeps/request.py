@@ -47,7 +47,7 @@ class Measuring(TypedDict, total=False):
     #: measurements (default: 21, or 85 where 21 do not converge; of a stream 3), and unmeasured calls before them (2)
     repetitions: int | None
     warmup: int
-    #: calls whose cycles a throughput (or interleaved) is (16)
+    #: throughput and interleaved are the cycles of so many calls (16)
     calls: int
     #: of a stream: bytes of all calls together (1 MiB), and its kind: moving, untouched, reader
     total: int | str

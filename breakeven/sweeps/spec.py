@@ -40,7 +40,7 @@ class SweepSpec:
     #: measurements of each point; None: as many as `measurements.repetitions_of` its measure
     repetitions: int | None = None
     warmup: int = 2
-    #: calls whose cycles a throughput, or an interleaved measure, is (`Point.calls`)
+    #: throughput and interleaved are the cycles of so many calls
     calls: int = 16
     #: bytes of all calls of a stream together
     total: int = 1 << 20

@@ -59,6 +59,16 @@ def o3():
     return "o3"
 
 
+@pytest.mark.parametrize(("machine", "routine"), [("u74", "rv-word"), ("skylake", "x64-copy-unrolled")])
+def test_the_account_of_a_throughput_is_of_twice_its_calls(breakeven, machine, routine):
+    options = (routine, "-n", "64", "-m", machine, "--measure", "throughput")
+    run = json.loads(breakeven("run", *options, "--json").stdout)
+    (point,) = json.loads(breakeven("explain", *options, "--json").stdout)["points"]
+    assert run["overhead"] == 0 and 2 * run["cycles"] <= point["cycles"] < 2.2 * run["cycles"]
+    assert "of 32 calls; the point's cycles are those of 16" in breakeven("explain", *options).stdout
+    assert "what 16 calls more take in a row" in breakeven("run", *options).stdout
+
+
 @pytest.mark.parametrize("machine", ["o3", "u74", "x86_minor"])
 def test_a_point_explained(breakeven, o3, machine):
     routine = "x64-copy-unrolled" if machine.startswith("x86") else "rv-word"
