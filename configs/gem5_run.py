@@ -45,7 +45,7 @@ EFFECTS = {
     "forwardLatency": "the latency of store forwarding",
     **dict.fromkeys(("l2_size", "l2_assoc", "l2_latency"), "the second-level TLB"),
     **dict.fromkeys(("fenceLatency", "fenceAfterStores"), "what a fence's own work takes"),
-    **dict.fromkeys(("decoupledFrontEnd", "numFTQEntries"), "branch prediction ahead of fetch"),
+    **dict.fromkeys(("decoupledFrontEnd", "numFTQEntries", "maxTakenPredPerCycle"), "branch prediction ahead of fetch"),
     "callReturnDelay": "what calls and returns cost fetch",
     "loadsLeaveAtIssue": "that a load leaves the issue queue when it issues",
     "loopBufferSize": "the loop buffer",

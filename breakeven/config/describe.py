@@ -23,6 +23,7 @@ _UNSET = {
     "slices": 1,
     "way_predictor_masks": [],
     "numFTQEntries": 8,
+    "maxTakenPredPerCycle": 1,
     "instQueues": [],
     "iqInsertionPolicy": "FirstMatch",
     "destination_alignment": 1,

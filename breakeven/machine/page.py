@@ -24,7 +24,7 @@ _CORE = {
         "width", "fetch1LineWidth", "fetch1FetchLimit", "decodeInputWidth", "executeInputWidth", "executeIssueLimit",
         "executeCommitLimit", "executeMemoryIssueLimit", "executeMemoryCommitLimit", "fetchWidth", "decodeWidth",
         "renameWidth", "dispatchWidth", "issueWidth", "wbWidth", "commitWidth", "squashWidth", "cacheLoadPorts",
-        "cacheStorePorts", "branchIssueWidth", "executeLSQMaxStoreBufferStoresPerCycle",
+        "cacheStorePorts", "branchIssueWidth", "maxTakenPredPerCycle", "executeLSQMaxStoreBufferStoresPerCycle",
     ),
     "queues, registers": (
         "fetch2InputBufferSize", "decodeInputBufferSize", "executeInputBufferSize", "executeMaxAccessesInMemory",

@@ -104,6 +104,8 @@ pub struct O3Config {
     /// [`O3Config::queue_behind_decoders`].
     pub decoupledFrontEnd: bool,
     pub numFTQEntries: u32,
+    /// gem5 25.1: targets that a decoupled front end makes and fetches in a cycle.
+    pub maxTakenPredPerCycle: u32,
     /// *Ours*: extra cycles before the target of a predicted-taken call, return or indirect jump.
     pub callReturnDelay: u32,
     /// *Ours*: behind an instruction with `UopFlags::SERIALIZE_AFTER` nothing is fetched until it has retired.
@@ -177,6 +179,7 @@ impl Default for O3Config {
             loopBufferSize: 0,
             decoupledFrontEnd: false,
             numFTQEntries: 8,
+            maxTakenPredPerCycle: 1,
             callReturnDelay: 0,
             serializingStopsFetch: false,
             flagStallDelay: 0,
@@ -265,7 +268,7 @@ impl O3Config {
 
     /// Name, value, least and greatest of the plain numbers.
     #[rustfmt::skip] // a table
-    fn ranges(&self) -> [(&'static str, u32, u32, u32); 37] {
+    fn ranges(&self) -> [(&'static str, u32, u32, u32); 38] {
         [
             ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
             ("commitToFetchDelay", self.commitToFetchDelay, 1, MAX_DELAY),
@@ -297,6 +300,7 @@ impl O3Config {
             ("numPhysFloatRegs", self.numPhysFloatRegs, 40, MAX_REGS),
             ("numPhysCCRegs", self.numPhysCCRegs, 40, MAX_REGS),
             ("numFTQEntries", self.numFTQEntries, 1, MAX_QUEUE),
+            ("maxTakenPredPerCycle", self.maxTakenPredPerCycle, 1, MAX_WIDTH),
             ("branchIssueWidth", self.branchIssueWidth, 0, MAX_WIDTH),
             ("callReturnDelay", self.callReturnDelay, 0, 10_000),
             ("LQEntries", self.LQEntries, 1, MAX_QUEUE),

@@ -262,15 +262,45 @@ impl Fetch {
         io.ring.tail() == self.path.placed && cx.in_microcode()
     }
 
-    /// Takes micro-ops out of the buffer.
+    /// One cycle of fetch: up to `fetchWidth` micro-ops, of up to `maxTakenPredPerCycle` targets.
     fn fetch_block<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When) {
         self.stats.cycles += 1;
         let first = io.ring.tail();
         let mut slots = 0;
+        for left in (0..io.rules.fetch_targets).rev() {
+            self.fetch_target(first, &mut slots, io, cx, when);
+            if self.status == Status::Running && self.at_instruction(io) && !self.is_decoded(io, cx) {
+                if !self.is_requested(io) {
+                    self.request_block(io, cx, when);
+                } else if self.targets.ready() > when.cycle + 1 {
+                    self.wait_for_target(self.targets.ready());
+                }
+            }
+            if left == 0 || !self.next_target_is_ready(when.cycle) {
+                break;
+            }
+            // Each target is read in whole parts of the width, as an operation cache is in whole entries.
+            slots = slots.next_multiple_of((io.rules.widths.fetch / io.rules.fetch_targets).max(1));
+        }
+        io.activity.moved |= io.ring.tail() != first;
+    }
+
+    /// Fetch goes on with the next target in the same cycle: the block has just been asked for, and hits.
+    fn next_target_is_ready(&mut self, now: Cycle) -> bool {
+        let ready = self.targets.ready() <= now;
+        if ready && self.status == Status::WaitCache {
+            self.buffer.valid = true;
+            self.status = Status::Running;
+        }
+        ready && self.status == Status::Running
+    }
+
+    /// Takes micro-ops of one target out of the buffer. `first`: the first of this cycle; `slots`: what the cycle has taken.
+    fn fetch_target<X: Outside>(&mut self, first: Seq, slots: &mut u32, io: &mut Io, cx: &mut X, when: &When) {
         #[allow(clippy::cast_possible_truncation)] // far below
-        let mut queued = (first - self.queue) as u32;
+        let mut queued = (io.ring.tail() - self.queue) as u32;
         loop {
-            let full = slots >= io.rules.widths.fetch || queued >= io.rules.fetch_queue;
+            let full = *slots >= io.rules.widths.fetch || queued >= io.rules.fetch_queue;
             if full && !self.may_need_no_slot(first, io) {
                 break;
             }
@@ -285,20 +315,12 @@ impl Fetch {
                 trace_fetched(seq, io, cx, when.cycle);
             }
             let cost = io.cost(seq);
-            slots += cost;
+            *slots += cost;
             queued += cost;
             if io.ring.flags(seq).any(UopFlags::LAST | UopFlags::MICRO_BRANCH)
                 && self.end_instruction(seq, io, cx, when.cycle)
             {
                 break;
-            }
-        }
-        io.activity.moved |= io.ring.tail() != first;
-        if self.status == Status::Running && self.at_instruction(io) && !self.is_decoded(io, cx) {
-            if !self.is_requested(io) {
-                self.request_block(io, cx, when);
-            } else if self.targets.ready() > when.cycle + 1 {
-                self.wait_for_target(self.targets.ready());
             }
         }
     }
@@ -406,7 +428,8 @@ impl Fetch {
                 if taken && !flags.any(UopFlags::MICRO_BRANCH) {
                     let late = if comes_late(branch) { io.rules.call_return_delay } else { 0 };
                     if self.targets.decoupled() {
-                        self.targets.taken(block_of(goes_to, io.rules.fetch_buffer), late, now);
+                        let block = block_of(goes_to, io.rules.fetch_buffer);
+                        self.targets.taken(block, late, io.rules.fetch_targets, now);
                     } else if late > 0 {
                         self.wait_for_target(now + 1 + u64::from(late));
                     }

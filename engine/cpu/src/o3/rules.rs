@@ -45,6 +45,8 @@ pub struct Rules {
     pub delays: Delays,
     pub widths: Widths,
     pub fetch_buffer: u32,
+    /// Fetch targets a cycle.
+    pub fetch_targets: u32,
     pub fetch_queue: u32,
     pub loop_buffer: u32,
     /// Slots between the fetch queue and rename where there is a queue behind the decoders; 0: there is none.
@@ -113,6 +115,7 @@ impl Rules {
                 squash: c.squashWidth,
             },
             fetch_buffer: c.fetchBufferSize,
+            fetch_targets: if c.decoupledFrontEnd { c.maxTakenPredPerCycle } else { 1 },
             fetch_queue: c.fetchQueueSize,
             loop_buffer: c.loopBufferSize,
             decode_queue: if c.queue_behind_decoders() { c.fetchQueueSize + in_stages } else { 0 },

@@ -78,6 +78,7 @@ pub(super) fn o3(cpu: Obj, costs: Costs) -> O3Config {
         loopBufferSize: cpu.u32_or("loopBufferSize", 0, ANY),
         decoupledFrontEnd: flag("decoupledFrontEnd"),
         numFTQEntries: cpu.u32_or("numFTQEntries", 8, ANY),
+        maxTakenPredPerCycle: cpu.u32_or("maxTakenPredPerCycle", 1, ANY),
         branchIssueWidth: cpu.u32_or("branchIssueWidth", 0, ANY),
         callReturnDelay: cpu.u32_or("callReturnDelay", 0, ANY),
         serializingStopsFetch: flag("serializingStopsFetch"),

@@ -118,7 +118,7 @@ impl Fetch {
         };
         let (status, at) = match cx.fetch(when.tick, &request) {
             Response::Done { at, level } => {
-                (Status::WaitCache, self.block_at(level > 0, when.cycle_of(at), when.cycle))
+                (Status::WaitCache, self.block_at(level > 0, when.cycle_of(at), io.rules.fetch_targets, when.cycle))
             }
             Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
                 (Status::Retry, when.cycle_of(retry).max(when.cycle + 1))
@@ -131,12 +131,12 @@ impl Fetch {
 
     /// When the block can be fetched for which the instruction cache answers in cycle `at`.
     #[inline]
-    fn block_at(&mut self, missed: bool, at: Cycle, now: Cycle) -> Cycle {
+    fn block_at(&mut self, missed: bool, at: Cycle, per_cycle: u32, now: Cycle) -> Cycle {
         let at = at.max(now + 1);
         if !self.targets.decoupled() {
             return at;
         }
         let delayed = missed || matches!(self.status, Status::Translating | Status::Retry);
-        self.targets.answered(self.buffer.block, delayed, at, now)
+        self.targets.answered(self.buffer.block, delayed, per_cycle, at, now)
     }
 }

@@ -72,6 +72,29 @@ fn late_targets_are_hidden_behind_long_ones_in_a_decoupled_front_end() {
 }
 
 #[test]
+fn two_targets_a_cycle_are_fetched_while_each_fits_into_half_of_the_width() {
+    // Jumps over an instruction, with so many additions before each.
+    let turn = |targets, width, jumps: usize, additions: usize| {
+        let mut body = Vec::new();
+        for _ in 0..jumps {
+            body.extend((0..additions).map(|i| add(2 + (i % 8) as u8, 20)));
+            body.push(Inst::branch(BranchKind::Jump, body.len() + 2, &[true; 60]));
+            body.push(Inst::nop());
+        }
+        let base = O3Config { decodeWidth: 8, renameWidth: 8, dispatchWidth: 8, ..O3Config::default() };
+        let cfg = O3Config { decoupledFrontEnd: true, maxTakenPredPerCycle: targets, fetchWidth: width, ..base };
+        turns(cfg, body)
+    };
+    // Cycles a turn of six more targets; the first turn misses the cache.
+    let more = |targets, width, additions| {
+        (turn(targets, width, 10, additions) - turn(targets, width, 4, additions)) / 60
+    };
+    assert_eq!([more(1, 6, 0), more(2, 6, 0), more(3, 6, 0)], [6, 3, 2]);
+    // Three instructions: half of six, and all of four that come in twos.
+    assert_eq!([more(2, 6, 2), more(2, 4, 2)], [3, 6]);
+}
+
+#[test]
 fn so_many_branches_issue_in_a_cycle_fused_ones_too() {
     for fused in [false, true] {
         let cycles = |width| {

@@ -31,6 +31,8 @@ fn odd_machines() -> Vec<O3Config> {
         O3Config { callReturnDelay: 2, serializingStopsFetch: true, ..base() },
         O3Config { decoupledFrontEnd: true, numFTQEntries: 2, callReturnDelay: 3, fetchBufferSize: 16, ..base() },
         O3Config { decoupledFrontEnd: true, serializingStopsFetch: true, branchIssueWidth: 1, ..base() },
+        O3Config { decoupledFrontEnd: true, maxTakenPredPerCycle: 2, callReturnDelay: 1, fetchWidth: 5, ..base() },
+        O3Config { decoupledFrontEnd: true, maxTakenPredPerCycle: 5, numFTQEntries: 1, macroFusion: true, ..base() },
         O3Config { macroFusion: true, branchIssueWidth: 1, numROBEntries: 12, fetchQueueSize: 3, ..base() },
         O3Config { instQueues: by_kind(3), numROBEntries: 24, ..base() },
         O3Config { instQueues: by_kind(1), branchIssueWidth: 1, microFusion: true, ..base() },
