@@ -136,6 +136,7 @@ static u64 enough(u64 ticks) {
 static u64 mean(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved) {
     static u64 ticks[MOST_SAMPLES], sorted[MOST_SAMPLES];
     u64 damage = 0, sum = 0, kept = 0, least = UINT64_MAX, count = one_sample ? 1 : samples;
+    native_choose_call_site(jobs[0].fn);
     for (u64 i = 0; i < count; i++) {
         wait_a_moment();
         damage |= __real_arch_measure(jobs, calls, sample, interleaved);

@@ -5,6 +5,9 @@
 
 #include "../harness/arch.h"
 
+/* arch_measure calls this routine from a place that calls no other one, if it can. */
+void native_choose_call_site(const void *fn);
+
 /* The counter that arch_measure and native_chain read. */
 struct native_counter {
     const char *name; /* one word */

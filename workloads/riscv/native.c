@@ -127,6 +127,9 @@ void arch_flush(u64 address, u64 length) {
     __asm__ volatile("fence" ::: "memory");
 }
 
+/* One call instruction for all: what it costs is not known of any host. */
+void native_choose_call_site(const void *fn) { (void)fn; }
+
 const char *native_cannot_flush(void) {
     return flushes ? 0 : "cold points need cbo.flush, which this host does not let a program execute";
 }

@@ -131,6 +131,48 @@ arch_checked_call:
     POP_CALLEE_SAVED
     ret
 
+#ifdef CALL_SITES
+#define LOOP_ALIGNMENT 64 /* a fetch line */
+#else
+#define LOOP_ALIGNMENT 16
+#endif
+/* Calls rbx r15 times with the arguments in rbp and r12 to r14. [rsp]: the counter before; r8: after; r15: what the last call
+   returned. */
+.macro MEASURED_CALLS
+    READ_CYCLES rax
+    mov [rsp], rax
+    SERIALISE
+    .balign LOOP_ALIGNMENT
+1:  mov rdi, rbp
+    mov rsi, r12
+    mov rdx, r13
+    mov rcx, r14
+    call rbx
+    dec r15
+    jnz 1b
+    mov r15, rax
+    READ_CYCLES r8
+.endm
+
+#ifdef CALL_SITES
+/* Programs call a copy routine from a place of its own. Where one call instruction has had several targets, the target is
+   predicted later (two cycles on Zen 5), so each routine has its own on a host: number call_site of CALL_SITES. */
+    .bss
+    .globl call_site
+    .balign 4
+call_site:
+    .zero 4
+    .text
+#define SITE_SHIFT 8
+    .balign 1 << SITE_SHIFT
+call_sites:
+    .rept CALL_SITES
+    .balign 1 << SITE_SHIFT
+    MEASURED_CALLS
+    jmp measured
+    .endr
+#endif
+
 /* u64 arch_measure(const struct job jobs[2], u64 calls, struct sample *, int interleaved)
    With one job, arguments and count stay in callee-saved registers: nothing between the counter readings touches memory
    but the routine and its call. With two, the arguments are read from the jobs each turn. Returns bits as above, of the
@@ -153,19 +195,16 @@ arch_measure:
     mov r13, [rdi+ARG2]
     mov r14, [rdi+PARAMETER]
     READ_INSTRUCTIONS [rsp+8]
-    READ_CYCLES rax
-    mov [rsp], rax
-    SERIALISE
-    .balign 16
-1:  mov rdi, rbp
-    mov rsi, r12
-    mov rdx, r13
-    mov rcx, r14
-    call rbx
-    dec r15
-    jnz 1b
-    mov r15, rax
-    READ_CYCLES r8
+#ifdef CALL_SITES
+    mov eax, call_site[rip]
+    shl rax, SITE_SHIFT
+    lea rcx, call_sites[rip]
+    add rax, rcx
+    jmp rax
+measured:
+#else
+    MEASURED_CALLS
+#endif
     READ_INSTRUCTIONS r9
     xor r11d, r11d
     CHECK rsp, saved_sp[rip], 24

@@ -15,6 +15,7 @@ enum { LINE = 64, STEP_TICKS = 128, STRAY_TICKS = 100, UNROLLED = 64 };
 u32 cpu_counts_instructions;
 
 void trap(struct frame *f);
+extern u32 call_site; /* call.S */
 static u64 trap_cause;
 struct context recover_context; /* trap.S fills both */
 u64 recover_armed;
@@ -30,6 +31,13 @@ const char *native_cannot_flush(void) { return 0; }
 void arch_disarm(void) { recover_armed = 0; }
 
 u64 arch_trap_cause(void) { return trap_cause; }
+
+void native_choose_call_site(const void *fn) {
+    static const void *owners[CALL_SITES];
+    for (call_site = 0; call_site < CALL_SITES - 1 && owners[call_site] && owners[call_site] != fn; call_site++)
+        ;
+    owners[call_site] = fn;
+}
 
 /* As in the guest (trap.c), but that the kernel makes pages appear. */
 void trap(struct frame *f) {
