@@ -1,7 +1,7 @@
 """How near a model is to the host on whole routines, which no probe contains, and how often it names the winner.
 
 Every routine of the host's instruction set at 17 sizes and two source offsets, warm: one call between fences (latency)
-and 16 calls more in a row (throughput).
+and 64 calls more in a row, 16 from 1 KiB on (throughput).
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from breakeven.points.record import MEASURES
 
 SIZES = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 1448, 4096, 16384)
 OFFSETS = (0, 3)
-#: a throughput is the cycles of so many calls
-CALLS = 16
+#: a throughput is the cycles of so many calls, of fewer where one is long: a misprediction of the exit of one loop and not
+#: of the other, some 20 cycles, should not count
+CALLS, FEW_CALLS, FEW_FROM = 64, 16, 1024
 HOST_REPETITIONS = 21
 #: by measure; of single calls more than on the host, where hundreds of calls have trained the branch predictors before
 MODEL_REPETITIONS = {"latency": 41, "throughput": 21}
@@ -56,11 +57,13 @@ class RoutinePoint:
     @property
     def calls(self) -> int:
         """It is the cycles of so many calls."""
-        return CALLS if self.measure == "throughput" else 1
+        if self.measure != "throughput":
+            return 1
+        return CALLS if self.size < FEW_FROM else FEW_CALLS
 
     def pack(self, repetitions: int) -> bytes:
         """The record for an engine."""
-        measure = {"measure": MEASURES.index("throughput"), "calls": CALLS} if self.measure == "throughput" else {}
+        measure = {"measure": MEASURES.index("throughput"), "calls": self.calls} if self.measure == "throughput" else {}
         return Point(self.routine, self.size, src_offset=self.offset, repetitions=repetitions, **measure).pack()
 
 

@@ -1,17 +1,17 @@
 """AMD Zen 5 (Ryzen 9 9950X at its base clock): eight-wide, four loads or two stores a cycle, 48 KiB of first level.
 
 The files of `zen3` and `zen4` are used; what differs is here, and what is neither published nor measured of Zen 5 is
-theirs. Fences, string instructions, forwarding and crossings are fitted to probes of an EPYC 9005 (Turin). Memory
-pipes are four: two load, vectors included, two load general registers or store. Not modelled, beside what is not
-there either: AVX-512's floating point, the two decoders' clusters, that the first level's 64 bytes a store are one
-access, that vector loads and stores of 16 and 32 bytes delay each other, that a load of what a store has just written
-takes no time (memory renaming), that non-temporal stores to lines in the first level are cheap.
+theirs. Fences, string instructions, forwarding and crossings are fitted to probes of an EPYC 9005 (Turin). Each of
+the four memory pipes loads general registers; two load vectors, two store, and one of these does both, so equal numbers
+of vector loads and stores take 0.75 cycles a pair. Not modelled, beside what is not there either: AVX-512's floating
+point, the two decoders' clusters, that the first level's 64 bytes a store are one access, that a load of what a store
+has just written takes no time (memory renaming), that non-temporal stores to lines in the first level are cheap.
 """
 
 from machines import zen3, zen4
 from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
 from machines.families import x86, zen
-from machines.families.outoforder import dividers, pool, unit
+from machines.families.outoforder import dividers, pool, queues, unit
 from machines.provenance import assumed, calibrated, rows_of, sourced
 
 NAME = "zen5"
@@ -45,6 +45,23 @@ BYTES_STOS = calibrated({127: 58, 1024: 203}, "zen5/rep_stos_startup", "alone 7 
 LONG_STOS = calibrated({zen.ANY: 211}, "zen5/rep_stos_startup", "alone 137 cycles of 4 KiB")
 #: cycles before the first byte of one that goes down
 DOWN = calibrated(194, "zen5/rep_movs_by_element", "64 bytes make 275")
+#: the units of each scheduler
+ALUS = (
+    unit("OtherAlus", calibrated(1, "zen5/additions_here", "5.2 additions a cycle, not six"), {"IntAlu": 1}),
+    unit("MultiplyingAlus", calibrated(3, "zen5/port_map", "ALU 0 to 2"), {"IntAlu": 1, **MULTIPLY}),
+    unit("DividingAlu", calibrated(1, "zen5/port_map", "ALU 3"), {"IntAlu": 1}, DIVIDER),
+)
+ONE = calibrated(1, "zen5/vector_pairs_here", "three of the four take vectors")
+MEMORY_PIPES = (
+    unit("GeneralLoadPipe", ONE, {"MemRead": 1}),
+    unit("LoadPipe", ONE, LOADS),
+    unit("StorePipe", ONE, {"MemRead": 1, "stores": 1}),
+    unit("LoadStorePipe", ONE, {**LOADS, "stores": 1}),
+)
+VECTOR_PIPES = (
+    unit("Vector0And3", calibrated(2, "zen5/port_map", "the multipliers"), MULTIPLIER),
+    unit("Vector1And2", calibrated(2, "zen5/port_map", "the shifters"), SHIFTER, zen3.DIVIDER),
+)
 
 
 class Zen5CPU(zen4.Zen4CPU):
@@ -53,19 +70,11 @@ class Zen5CPU(zen4.Zen4CPU):
     fetchToDecodeDelay = calibrated(13, "zen5/branch_mispredict_here", "half of the branches: 10.4 cycles each")
     issueWidth = wbWidth = calibrated(16, "zen5/port_map", "six, four and six pipes")
     commitWidth, numROBEntries = row(retire_width=8, rob_size=448)
-    numIQEntries = calibrated(250, "zen5/scheduler_size", "all together")
+    numIQEntries = calibrated(250, "zen5/scheduler_size", "all together: of a gem5 without instQueues")
     numPhysIntRegs, numPhysFloatRegs = row(int_prf=240, vec_prf=384)
     LQEntries, SQEntries = row(load_queue=128, store_queue=104)
     cacheLoadPorts, cacheStorePorts = row(tput_load=4, tput_store=2)
-    fuPool = pool(
-        unit("OtherAlus", calibrated(1, "zen5/additions_here", "5.2 additions a cycle, not six"), {"IntAlu": 1}),
-        unit("MultiplyingAlus", calibrated(3, "zen5/port_map", "ALU 0 to 2"), {"IntAlu": 1, **MULTIPLY}),
-        unit("DividingAlu", calibrated(1, "zen5/port_map", "ALU 3"), {"IntAlu": 1}, DIVIDER),
-        unit("LoadPipes", calibrated(2, "zen5/tput_load", "two of vectors"), LOADS),
-        unit("StorePipes", calibrated(2, "zen5/tput_store", "two a cycle"), {"MemRead": 1, "stores": 1}),
-        unit("Vector0And3", calibrated(2, "zen5/port_map", "the multipliers"), MULTIPLIER),
-        unit("Vector1And2", calibrated(2, "zen5/port_map", "the shifters"), SHIFTER, zen3.DIVIDER),
-    )
+    fuPool = pool(*ALUS, *MEMORY_PIPES, *VECTOR_PIPES)
 
 
 class L1Cache(zen3.L1Cache):
@@ -81,6 +90,14 @@ class L3Cache(zen4.L3Cache):
     data_latency = calibrated(37, "zen5/l3_latency", "the levels before it add the rest")
 
 
+def schedulers(cpu):
+    """One each for the ALUs, the memory pipes and the vector pipes; the last is three of 38 entries in silicon."""
+    alus, memory = calibrated((88, 56), "zen5/schedulers_here", "chains of additions overlap as in 88 entries")
+    vectors = calibrated(114, "zen5/scheduler_size", "3 x 38")
+    cpu.instQueues = queues((alus, (ALUS,)), (memory, (MEMORY_PIPES,)), (vectors, (VECTOR_PIPES,)))
+    cpu.loadsLeaveAtIssue = assumed(True, "as zen3")
+
+
 def ours(board):
     """Address translation, and what a real gem5 cannot express."""
     cpu = board.cpu
@@ -89,6 +106,9 @@ def ours(board):
         movs=RATE,
         stos=RATE,
     )
+    schedulers(cpu)
+    cpu.maxTakenPredPerCycle = sourced(2, "zen5/fetch_targets")
+    cpu.branchIssueWidth = sourced(3, "zen5/port_map")
     cpu.isa[0].enable_avx512 = row(avx512=True)
     cpu.isa[0].microcode.max_access = row(avx512=64)
     cpu.isa[0].microcode.max_store = calibrated(32, "zen5/tput_store", "two halves a cycle")
