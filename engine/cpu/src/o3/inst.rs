@@ -132,7 +132,8 @@ pub struct InstRing {
     mem: Box<[MemRef]>,
     /// Counts only with `UopFlags::EFFECT`.
     effect: Box<[SysEffect]>,
-    next_stamp: u32,
+    /// That of the micro-op placed last.
+    last_stamp: u32,
     /// The oldest micro-op that has not committed; the next to be fetched.
     head: Seq,
     tail: Seq,
@@ -161,10 +162,10 @@ impl InstRing {
         }
         InstRing {
             mask: n - 1,
-            insts: filled(n, DynInst::default()),
+            insts: filled(n, DynInst { stamp: 1, ..DynInst::default() }),
             mem: filled(n, MemRef::default()),
             effect: filled(n, SysEffect::None),
-            next_stamp: 0,
+            last_stamp: 1,
             head: Seq::FIRST,
             tail: Seq::FIRST,
         }
@@ -352,11 +353,17 @@ impl InstRing {
         slot.flow = *flow;
     }
 
+    /// 0 is no micro-op's.
+    #[inline]
+    fn new_stamp(&mut self) -> u32 {
+        self.last_stamp = self.last_stamp.wrapping_add(1).max(1);
+        self.last_stamp
+    }
+
     /// The slot's micro-op begins anew (it has just been placed, or is fetched again after a squash).
     #[inline]
     pub fn fresh(&mut self, seq: Seq) {
-        self.next_stamp = self.next_stamp.wrapping_add(1);
-        let stamp = self.next_stamp;
+        let stamp = self.new_stamp();
         let slot = self.at_mut(seq);
         (slot.state, slot.wait, slot.stamp) = (State::empty(), Wait::Execution, stamp);
     }

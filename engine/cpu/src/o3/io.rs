@@ -55,8 +55,6 @@ impl Io {
     /// The state in relative form, between two cycles.
     pub fn archive(&mut self, progress: Progress, a: &mut Archive) {
         let Self { rules: _, ring, wires, activity: _, trace, stopped } = self;
-        let mut squashers = wires.squashers(a.base.cycle, a.base.seq);
-        ring.archive_left(&mut squashers, progress.retired, a);
         ring.archive(progress, a);
         wires.archive(a, ring);
         a.refuse(trace.is_some() || stopped.is_some());

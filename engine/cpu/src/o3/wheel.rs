@@ -17,7 +17,7 @@ pub struct Event {
     pub stamp: u32,
 }
 
-/// An event of a micro-op that has been squashed.
+/// An event of a micro-op that has been squashed. No micro-op has its stamp.
 const VOID: Event = Event { seq: Seq(u64::MAX), stamp: 0 };
 
 impl Event {
@@ -28,6 +28,17 @@ impl Event {
             self.stamp = ring.stamp(self.seq);
         } else {
             *self = VOID;
+        }
+    }
+
+    /// As [`Event::archive`], of one that comes in the order of numbers: a void one keeps its turn, for it takes a write-back slot.
+    /// All that are before the oldest have one turn.
+    fn archive_in_turn(&mut self, a: &mut Archive, ring: &InstRing) {
+        let mut turn = self.seq.max(ring.head() - 1);
+        self.archive(a, ring);
+        if *self == VOID {
+            a.seq(&mut turn);
+            self.seq = turn;
         }
     }
 }
@@ -167,7 +178,7 @@ impl Wheel {
         }
         a.list(&mut later, (Cycle::ZERO, VOID), |a, (at, event)| {
             a.cycle(at);
-            event.archive(a, ring);
+            event.archive_in_turn(a, ring);
         });
         if a.loads() {
             far.extend(later.into_iter().map(Reverse));
@@ -199,6 +210,7 @@ impl Wheel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memo::archive::{AddressRules, Base, Written};
 
     #[test]
     fn events_come_in_their_cycle_and_in_order() {
@@ -217,5 +229,40 @@ mod tests {
             seen.extend(out.iter().map(|e| (now.0, e.seq.0)));
         }
         assert_eq!(seen, [(101, 4), (130, 2), (130, 3), (100 + SPAN, 5), (1000, 1)]);
+    }
+
+    /// A write-back takes so many events a cycle, void ones with them.
+    #[test]
+    fn void_events_keep_their_turn_in_relative_form() {
+        let mut ring = InstRing::new(256);
+        let event = |ring: &InstRing, seq| Event { seq: Seq(seq), stamp: ring.stamp(Seq(seq)) };
+        (1..10).for_each(|seq| ring.fresh(Seq(seq)));
+        // All of these have been squashed; others have their numbers now: of one that has committed, of one in flight, of one that
+        // is still to be fetched.
+        let void = [2, 5, 9].map(|seq| event(&ring, seq));
+        (1..9).for_each(|seq| {
+            ring.push();
+            ring.fresh(Seq(seq));
+        });
+        ring.retire_to(Seq(3));
+        let (now, at) = (Cycle(100), Cycle(100 + SPAN));
+        let current = |seq| event(&ring, seq);
+        let mut wheel = Wheel::new();
+        void.into_iter().for_each(|event| wheel.push(now, at, event));
+        wheel.push(now, at, current(6));
+        let turns = |wheel: &mut Wheel| {
+            [4, 5, 7].into_iter().for_each(|seq| wheel.push(now, at, current(seq)));
+            let mut out = Vec::new();
+            wheel.take(at, &mut out);
+            out.iter().map(|e| e.seq < ring.tail() && ring.stamp(e.seq) == e.stamp).collect::<Vec<_>>()
+        };
+        let base = Base { seq: ring.head(), cycle: now, ..Base::default() };
+        let rules = AddressRules { line: 64, granule: 1, costs: [1; 2], apart: 64, physical: false };
+        let (mut state, mut again) = (Written::new(), Wheel::new());
+        assert!(state.write(base, rules, |a| wheel.archive(a, &ring)));
+        again.archive(&mut Archive::load(state.bytes(), &[], base, rules), &ring);
+        let (first, second) = (turns(&mut wheel), turns(&mut again));
+        assert_eq!(first, [false, true, false, true, true, true, false]);
+        assert_eq!(second, first);
     }
 }

@@ -253,12 +253,6 @@ impl Wires {
     pub fn busy(&self, cycle: Cycle) -> bool {
         self.last >= cycle
     }
-    /// The micro-ops before `head` behind which squashes that are under way take effect.
-    pub fn squashers(&self, now: Cycle, head: Seq) -> Vec<Seq> {
-        let wires = now.up_to(self.last).map(|cycle| &self.ring[(cycle.0 % LENGTH as u64) as usize]);
-        wires.filter_map(|wire| wire.squash).map(|squash| squash.after).filter(|after| *after < head).collect()
-    }
-
     /// What is under way, in relative form; the micro-ops in flight stand in `ring` already.
     pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
         let now = a.base.cycle;

@@ -1,11 +1,12 @@
 //! What memoized execution is held to on every core that has it.
 
-use breakeven_base::{BranchKind, OpClass, StatSink, SysEffect, UopFlags};
+use breakeven_base::{BranchKind, OpClass, PhysAddr, StatSink, SysEffect, UopFlags};
 use breakeven_memory::config::Replacement;
 use proptest::prelude::*;
 
 use super::rig::{cached_memory_config, memory, Core};
 use super::{Inst, Run, BASE};
+use crate::memo::archive::Written;
 use crate::minor::Minor;
 use crate::o3::O3;
 use crate::{Budget, MemoStatistics, Stop};
@@ -43,24 +44,37 @@ pub fn same(one: &[(String, f64)], other: &[(String, f64)]) -> Result<(), TestCa
 
 /// Runs `program` with so many turns of its loop on two cores of `machine`, the second without memoized execution: up to two
 /// cycles exactly, then in slices that may be late; in a short loop the bus ends some of them early. With an even number of
-/// turns they have caches, with one that four divides a data cache that holds all. What memoized execution came to.
-pub fn agree<C: Memoized>(
+/// turns they have caches before a memory of so many cycles, with one that four divides a data cache that holds all. The core
+/// with memoized execution has run it up to cycle `before` already, as points of a sweep do, if that is odd with its data
+/// elsewhere. What memoized execution came to.
+pub fn agree<C: Memoized + Clone>(
     mut program: Vec<Inst>,
-    turns: usize,
+    (turns, memory_cycles, before): (usize, u64, u64),
     machine: impl Fn(Vec<Inst>, bool) -> Run<C>,
 ) -> Result<MemoStatistics, TestCaseError> {
     let back = program.len() - 2;
     program[back].taken = [vec![true; turns], vec![false]].concat();
     let all = Budget::new(10_000_000, 3_000_000);
     let policies = [Replacement::Lru, Replacement::TreePlru, Replacement::Random { seed: 1, any_way: false }];
-    let run = |on: bool| {
-        let mut r = machine(program.clone(), on);
+    let start = |program: &[Inst], on: bool| {
+        let mut r = machine(program.to_vec(), on);
         if turns % 2 == 0 {
-            let mut config = cached_memory_config(policies[turns / 2 % policies.len()]);
+            let mut config = cached_memory_config(policies[turns / 2 % policies.len()], memory_cycles);
             if turns % 4 == 0 {
                 config.caches[1].size = 32 << 10;
             }
             r.mem = memory(config);
+        }
+        r
+    };
+    let run = |on: bool| {
+        let mut r = start(&program, on);
+        if on && before > 0 {
+            let mut first = start(&moved(program.clone(), before % 2 * 8), on);
+            first.core = r.core.clone();
+            first.go(Budget { max_cycles: before, ..all });
+            first.core.clone_from(&r.core);
+            r.core = first.core;
         }
         let mut stops = vec![];
         for limit in [3_000, 7_001] {
@@ -86,6 +100,29 @@ pub fn agree<C: Memoized>(
     prop_assert_eq!(&on.0, &off.0);
     on.1.iter().zip(&off.1).try_for_each(|(on, off)| same(on, off))?;
     Ok(on.2)
+}
+
+/// Whether two states in relative form are the same.
+pub fn alike(one: &Written, other: &Written) -> Result<(), TestCaseError> {
+    let differ = one.bytes().iter().zip(other.bytes()).position(|(a, b)| a != b);
+    prop_assert_eq!((differ, one.bytes().len()), (None, other.bytes().len()));
+    let places = |state: &Written| state.references.iter().map(|r| (r.seq, r.mem.vaddr)).collect::<Vec<_>>();
+    prop_assert_eq!(places(one), places(other));
+    Ok(())
+}
+
+/// The program with its references so many bytes further on.
+fn moved(mut program: Vec<Inst>, by: u64) -> Vec<Inst> {
+    for (_, m) in program.iter_mut().flat_map(|inst| &mut inst.uops) {
+        m.vaddr += by;
+        (m.paddr, m.paddr2) = (PhysAddr(m.vaddr), PhysAddr(m.vaddr + 4096 - (m.vaddr & 4095)));
+    }
+    program
+}
+
+/// Up to which cycle a core has run before: not at all, or some loops' turns.
+pub fn before() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), 1_000..20_000_u64]
 }
 
 /// A loop of a few instructions, whose references move.

@@ -16,7 +16,7 @@ use breakeven_base::{
     UopFlags, WalkPath,
 };
 
-pub use rig::{memory, memory_config, simple_memory, Run, PERIOD};
+pub use rig::{cached_memory_config, memory, memory_config, simple_memory, Run, PERIOD};
 
 pub const BASE: u64 = 0x8000_0000;
 

@@ -5,6 +5,11 @@ use proptest::prelude::*;
 
 use super::{Inst, BASE};
 
+/// Cycles of the data memory: few, or more than the core's calendars are long.
+pub fn data_cycles() -> impl Strategy<Value = u64> {
+    prop_oneof![2 => Just(3), 1 => 20..120_u64, 3 => 260..700_u64]
+}
+
 /// A line-aligned address.
 const DATA: u64 = BASE + 0x1_0000;
 

@@ -49,8 +49,9 @@ pub fn memory_config(inst_cycles: u64, data_cycles: u64, tlb_entries: u32) -> Me
     }
 }
 
-/// First-level caches of four lines in two ways, on a bus that snoops them. `policy`: of both caches.
-pub fn cached_memory_config(policy: Replacement) -> MemorySystemConfig {
+/// First-level caches of four lines in two ways, on a bus that snoops them, before a memory of so many cycles. `policy`: of both
+/// caches.
+pub fn cached_memory_config(policy: Replacement, cycles: u64) -> MemorySystemConfig {
     let clock = Clock::new(PERIOD);
     let cache = |path: &str| CacheConfig {
         path: path.to_owned(),
@@ -93,7 +94,7 @@ pub fn cached_memory_config(policy: Replacement) -> MemorySystemConfig {
         data: Link::Cache(1),
         caches: vec![CacheConfig { size: 16 * 64, ..cache("icache") }, cache("dcache")],
         xbars: vec![bus],
-        ..memory_config(2, 3, 4)
+        ..memory_config(cycles, 3, 4)
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use breakeven_memory::config::Replacement;
+
 use super::*;
 use crate::memo::archive::Written;
 use crate::memo::Memoizable;
 use crate::minor::pipe::{PREDICTIONS, STREAMS};
 use crate::minor::pipeline::Pipeline;
-use crate::testing::cases;
-use crate::testing::memoized::{agree, plain_loop, same, statistics};
-use crate::testing::programs::{program, streams};
+use crate::testing::memoized::{agree, alike, before, plain_loop, same, statistics};
+use crate::testing::programs::{data_cycles, program, streams};
+use crate::testing::{cached_memory_config, cases, memory};
 
 fn odd_machines() -> Vec<MinorConfig> {
     let base = MinorConfig::default;
@@ -45,22 +47,39 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn a_state_in_relative_form_goes_on_alike(odd in 0..odd_machines().len(), program in program(), shift in 0..1000_u32) {
+    fn a_state_in_relative_form_goes_on_alike(
+        odd in 0..odd_machines().len(),
+        program in program(),
+        cycles in data_cycles(),
+        caches in prop::bool::weighted(0.7),
+        shift in 0..1000_u32,
+    ) {
         let cfg = || odd_machines().swap_remove(odd);
-        let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
-        (1..).find(|limit| whole.go(Budget { max_cycles: limit * 3, ..ALL }) != Stop::MaxCycles);
-        let mut r = machine(cfg(), 3, MockFe::new(program));
+        let start = |program| {
+            let mut r = machine(cfg(), cycles, MockFe::new(program));
+            if caches {
+                r.mem = memory(cached_memory_config(Replacement::Lru, cycles));
+            }
+            r
+        };
+        let (mut whole, mut r) = (start(program.clone()), start(program));
         let (mut state, mut again, mut loaded) = (Written::new(), Written::new(), 0);
+        let mut pipe = Pipeline::new(&cfg(), 64);
+        pipe.time.started = true;
         for limit in 1.. {
-            match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
+            let budget = Budget { max_cycles: limit * 3, ..ALL };
+            let stop = r.go(budget);
+            prop_assert_eq!(&whole.go(budget), &stop);
+            match stop {
                 Stop::MaxCycles if r.fe.depth() == 0 && r.core.pipe.save(&mut state) => {
-                    // Another pipeline goes on with it, at other numbers.
+                    // It stands where the one does that nothing has been done to.
+                    prop_assert!(whole.core.pipe.clone().save(&mut again));
+                    alike(&state, &again)?;
+                    // Another pipeline, which stood elsewhere, goes on with it, at other numbers.
                     let mut base = r.core.pipe.base();
                     base.seq += u64::from(shift);
                     base.numbers[STREAMS] += u64::from(3 * shift);
                     base.numbers[PREDICTIONS] += u64::from(5 * shift);
-                    let mut pipe = Pipeline::new(&cfg(), 64);
-                    pipe.time.started = true;
                     let mut counts = Vec::new();
                     r.core.pipe.for_each_count(&mut |count| counts.push(*count));
                     let mut each = counts.into_iter();
@@ -68,10 +87,9 @@ proptest! {
                     let mems: Vec<_> = state.references.iter().map(|r| r.mem).collect();
                     pipe.load(state.bytes(), &mems, base);
                     prop_assert!(pipe.save(&mut again));
-                    let differ = state.bytes().iter().zip(again.bytes()).position(|(a, b)| a != b);
-                    prop_assert_eq!((differ, state.bytes().len()), (None, again.bytes().len()));
+                    alike(&state, &again)?;
                     r.core.predictor.shift(shift.into());
-                    r.core.pipe = pipe;
+                    std::mem::swap(&mut r.core.pipe, &mut pipe);
                     loaded += 1;
                 }
                 Stop::MaxCycles => {}
@@ -87,9 +105,14 @@ proptest! {
     }
 
     #[test]
-    fn memoized_and_plain_execution_agree(odd in 0..odd_machines().len(), program in program(), turns in 50..500_usize) {
-        agree(program, turns, |program, on| {
-            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program));
+    fn memoized_and_plain_execution_agree(
+        odd in 0..odd_machines().len(),
+        program in program(),
+        cycles in data_cycles(),
+        (turns, before) in (50..500_usize, before()),
+    ) {
+        agree(program, (turns, cycles, before), |program, on| {
+            let mut r = machine(odd_machines().swap_remove(odd), cycles, MockFe::new(program));
             r.core.memoize(on);
             r
         })?;
@@ -99,10 +122,11 @@ proptest! {
     fn memoized_and_plain_execution_agree_on_streams(
         odd in 0..odd_machines().len(),
         program in streams(),
-        turns in 100..1000_usize,
+        cycles in data_cycles(),
+        (turns, before) in (100..1000_usize, before()),
     ) {
-        agree(program, 4 * turns, |program, on| {
-            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program));
+        agree(program, (4 * turns, cycles, before), |program, on| {
+            let mut r = machine(odd_machines().swap_remove(odd), cycles, MockFe::new(program));
             r.core.memoize(on);
             r
         })?;
@@ -114,7 +138,7 @@ proptest! {
 fn a_loop_is_replayed_most_of_it_in_a_steady_state() {
     // With an even number of turns there are caches.
     for (turns, stride) in [(12_001, 8), (12_000, 0), (12_000, 8), (12_000, 16), (12_000, 8u64.wrapping_neg())] {
-        let memo = agree(plain_loop(stride), turns, |program, on| {
+        let memo = agree(plain_loop(stride), (turns, 2, 0), |program, on| {
             let mut r = machine(MinorConfig::default(), 3, MockFe::new(program));
             r.core.memoize(on);
             r

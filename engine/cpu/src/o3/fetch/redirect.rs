@@ -73,10 +73,11 @@ impl Fetch {
             // The instruction's own outcome is known now: its fork goes too.
             self.path.restore_fork(cx, after, &mut io.ring);
         }
-        let target = io.ring.flow(after).next_pc;
+        // Of a flush or a violation it may have left long ago.
         match squash.cause {
             Cause::Mispredict => {
                 let flow = io.ring.flow(after);
+                let target = flow.next_pc;
                 let len = if io.rules.quirks.gem5CompressedBranches { 4 } else { flow.len };
                 let taken = flow.branch != BranchKind::Cond || target != io.ring.pc(after).wrapping_add(len.into());
                 cx.correct(after, target, taken, true);

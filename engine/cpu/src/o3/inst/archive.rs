@@ -84,9 +84,9 @@ impl InstRing {
         }
     }
 
-    /// Slots of micro-ops that have left and are looked at all the same: `squashers`, behind which a squash on its way takes
-    /// effect, and those of which rename does not know yet that they have retired (where instructions begin).
-    pub fn archive_left(&mut self, squashers: &mut Vec<Seq>, retired: Seq, a: &mut Archive) {
+    /// What is looked at of micro-ops that have left: where instructions begin, of those of which rename does not know yet that
+    /// they have retired; that the last one is in no issue queue.
+    fn archive_left(&mut self, retired: Seq, a: &mut Archive) {
         let head = a.base.seq;
         a.refuse(head.distance(retired) > 64);
         for seq in (retired + 1).max(Seq(head.0.saturating_sub(64))).until(head) {
@@ -97,25 +97,19 @@ impl InstRing {
                 *flags = if first { UopFlags::FIRST } else { UopFlags::empty() };
             }
         }
-        // Last: one of these may be among those above, and all its flags count.
-        a.seqs(squashers);
-        for seq in squashers {
-            let mut slot = *self.at(*seq);
-            archive_what_it_is(&mut slot, a);
-            *self.at_mut(*seq) = slot;
+        if a.loads() {
+            self.at_mut(head - 1).state = State::empty();
         }
     }
 
     pub fn archive(&mut self, progress: Progress, a: &mut Archive) {
         let base = a.base.seq;
         // Effects count only with a flag that none of them has.
-        let Self { mask: _, insts: _, mem: _, effect: _, next_stamp, head, tail } = self;
+        let Self { mask: _, insts: _, mem: _, effect: _, last_stamp: _, head, tail } = self;
         *head = base;
         a.seq(tail);
-        if a.loads() {
-            *next_stamp = next_stamp.wrapping_add(1);
-        }
         let (tail, placed) = (*tail, progress.placed);
+        self.archive_left(progress.retired, a);
         if !a.loads() {
             a.refuse(tail < base || placed < tail);
         }
@@ -125,8 +119,7 @@ impl InstRing {
             }
             let mut slot = *self.at(seq);
             if a.loads() {
-                slot = DynInst { stamp: self.next_stamp, ..DynInst::default() };
-                self.next_stamp = self.next_stamp.wrapping_add(1);
+                slot = DynInst { stamp: self.new_stamp(), ..DynInst::default() };
             }
             archive_what_it_is(&mut slot, a);
             if seq < tail {
