@@ -20,8 +20,8 @@ from breakeven.points.record import MEASURES
 
 SIZES = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 1448, 4096, 16384)
 OFFSETS = (0, 3)
-#: a throughput is the cycles of so many calls, of fewer where one is long: a misprediction of the exit of one loop and not
-#: of the other, some 20 cycles, should not count
+#: a throughput is the cycles of so many calls, of fewer from a size on. Where the exit of only one of both loops is
+#: mispredicted, some 20 cycles should not matter
 CALLS, FEW_CALLS, FEW_FROM = 64, 16, 1024
 HOST_REPETITIONS = 21
 #: by measure; of single calls more than on the host, where hundreds of calls have trained the branch predictors before

@@ -82,6 +82,8 @@ def branches() -> Iterator[Probe]:
     yield Probe("taken jump", jumps(64), jumps(32), 32)
     # So many iterations that the exit is mispredicted in both.
     yield Probe("iteration of an empty loop", loop("", 600), loop("", 300), 300)
+    # Three in an iteration, and the loop's own.
+    yield Probe("taken jump in a loop", loop(jumps(3), 600), loop(jumps(3), 300), 1200)
     for where, align in (("", ""), (" in another line", ".balign 64\n")):
         function, after = new_labels(2)
         define = f"jmp {after}f\n.balign 64\n{function}: ret\n{align}{after}:\n"

@@ -115,10 +115,10 @@ def _front_end(base: Base) -> Iterator[Knob]:
     ahead = "cpu.decoupledFrontEnd"
     another_line = "call of a function in another line, in a loop"
     yield from _single(base, "prediction runs ahead of fetch", ahead, (False, True), another_line, repeats=1)
+    yield from _single(base, "fetch targets per cycle", "cpu.maxTakenPredPerCycle", range(1, 4), "taken jump in a loop")
     delay = "cpu.callReturnDelay"
     calls = "call of a function*, in a loop"
     yield from _single(base, "target delay of calls, returns and indirect jumps", delay, range(7), calls)
-    yield from _single(base, "fetch targets per cycle", "cpu.maxTakenPredPerCycle", range(1, 4), "taken jump")
     width = "cpu.branchIssueWidth"
     yield from _single(base, "branches per cycle", width, range(1, 7), "branch that is not taken")
 

@@ -29,6 +29,7 @@ built = pytest.mark.skipif(not _engine_is_built() or not has_gcc, reason="the en
 CHANGED = {
     "cpu.serializingStopsFetch": False,
     "cpu.callReturnDelay": 3,
+    "cpu.maxTakenPredPerCycle": 2,
     "cpu.instQueues[1].fuPool.FUList[0].opList[1].opLat": 4,
     "cpu.forwardLatency": 8,
     "cpu.misaligned.line_cross_load": 9,
@@ -36,7 +37,7 @@ CHANGED = {
     "cpu.isa[0].microcode.rep_movs[5].startup_uops": 180,
 }
 DECIDING = (
-    "taken jump after a fence", "call of a function, in a loop", "dependent multiplication",
+    "taken jump after a fence", "taken jump in a loop", "call of a function, in a loop", "dependent multiplication",
     "store and load of the same 8 B", "latency that a load of 8 B across a line has more",
     *(f"call of {count} dependent additions between fences" for count in (1, 16, 24, 64)),
     *(f"call of {count} loads between fences" for count in (8, 64)),
@@ -66,7 +67,7 @@ def test_a_core_of_any_kind_can_be_the_base(base: str) -> None:
 @pytest.mark.slow
 def test_a_changed_count_of_units_comes_back() -> None:
     deciding = [each for each in probes((), 0) if each.name == "independent addition"]
-    model = Model("zen5", deciding)
+    model = Model("goldencove", deciding)
     (count,) = [each for each in knobs(model.root) if each.name == "additions per cycle"]
     changed = count.settings_of(count.base + 1)
     names = [each.name for each in deciding]
@@ -333,10 +334,10 @@ def test_every_base_takes_what_its_knobs_set(base: str) -> None:
 
 def test_accuracy_counts_pairs_that_the_host_tells_apart() -> None:
     native = {f"{name}|copy|0|64|latency": cycles for name, cycles in (("a", 100.0), ("b", 104.0), ("c", 200.0))}
-    native |= {"a|copy|0|8|throughput": 16.0 * 4, "b|copy|0|8|throughput": 16.0 * 8}
-    model = {**native, "a|copy|0|64|latency": 250.0, "b|copy|0|8|throughput": 16.0 * 9}
+    native |= {"a|copy|0|8|throughput": 64.0 * 4, "b|copy|0|8|throughput": 64.0 * 8}
+    model = {**native, "a|copy|0|64|latency": 250.0, "b|copy|0|8|throughput": 64.0 * 9}
     found = accuracy(native, model, parsed(native))
     assert (found.long, found.short, found.pairs) == (3, 2, 3)  # a and b of 64 B are a tie on the host
     assert found.winner_right == pytest.approx(2 / 3) and found.long_near == pytest.approx(2 / 3)
     assert found.difference == 0.5 and found.short_bias == 0.5 and found.short_near == 1.0
-    assert parsed(native)[-1].calls == 16
+    assert parsed(native)[-1].calls == 64

@@ -14,8 +14,12 @@ WORKLOADS = Path(__file__).resolve().parents[2] / "workloads"
 FAKE = r"""
 #include "native.c"
 static u32 state;
+static const void *chosen;
+void native_choose_call_site(const void *fn) { chosen = fn; }
 u64 __real_arch_measure(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved) {
-    (void)jobs, (void)calls, (void)interleaved;
+    (void)calls, (void)interleaved;
+    if (jobs[0].fn != chosen)
+        exit(3); // another routine's call site
     state = state * 1664525 + 1013904223;
     u64 begin = (state >> 16) % 26;
     sample->cycles = (begin + 100) / 26 * 26;

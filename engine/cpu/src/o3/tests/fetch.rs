@@ -86,9 +86,8 @@ fn two_targets_a_cycle_are_fetched_while_each_fits_into_half_of_the_width() {
         turns(cfg, body)
     };
     // Cycles a turn of six more targets; the first turn misses the cache.
-    let more = |targets, width, additions| {
-        (turn(targets, width, 10, additions) - turn(targets, width, 4, additions)) / 60
-    };
+    let more =
+        |targets, width, additions| (turn(targets, width, 10, additions) - turn(targets, width, 4, additions)) / 60;
     assert_eq!([more(1, 6, 0), more(2, 6, 0), more(3, 6, 0)], [6, 3, 2]);
     // Three instructions: half of six, and all of four that come in twos.
     assert_eq!([more(2, 6, 2), more(2, 4, 2)], [3, 6]);
