@@ -16,7 +16,7 @@ from breakeven.calibration.measurements import Measurements
 from breakeven.calibration.model import Model
 from breakeven.calibration.probes import probes
 from breakeven.errors import UserError, near
-from breakeven.files.writing import write_text
+from breakeven.files.writing import check_target, write_text
 from breakeven.machine.host import host_fit
 from breakeven.machine.presets import is_file_name, list_presets, load_machine
 
@@ -44,10 +44,13 @@ def base_preset(requested: str | None) -> str:
     return requested
 
 
-def read_or_measure(file: Path | None, progress: Progress | None = None) -> Measurements:
-    """Reads the probes from `file`; if it has none, measures them and writes it."""
-    check_gcc()
+def read_or_measure(file: Path | None, progress: Progress | None = None, *, routines: bool = False) -> Measurements:
+    """Reads the probes from `file`; if it has none, measures them and writes it. `routines`: they are wanted later."""
     kept = measurements.read(file) if file is not None and file.exists() else None
+    if file is not None and not (kept and kept.probes and (kept.routines or not routines)):
+        # What takes minutes to measure is not lost.
+        check_target(file)
+    check_gcc()
     if kept is not None and kept.probes:
         return kept
     check_host()

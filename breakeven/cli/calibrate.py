@@ -85,7 +85,7 @@ def calibrate_(
         if out.suffix != ".py":
             raise UserError(f"{out}: the name of a machine file must end in .py")
         with terminable(), _progress(json, "calibrate") as progress:
-            measured = workflow.read_or_measure(file, progress)
+            measured = workflow.read_or_measure(file, progress, routines=check)
             fit = workflow.fit_preset(preset, measured, progress)
         workflow.write_machine(fit, measured, out)
         # Not the file: it would import what else lies in its folder, and nobody has named it as a machine.
@@ -112,7 +112,10 @@ def _check(
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Cycles of whole routines: the host's, and those of each model."""
     from breakeven.calibration import accuracy, workflow
+    from breakeven.files.writing import check_target
 
+    if file is not None and not measured.routines:
+        check_target(file)
     with _progress(json, "the host's routines") as progress:
         complete = workflow.with_routines(measured, _labelled(progress, "the host's routines"))
     if file is not None and complete is not measured:

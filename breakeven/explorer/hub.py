@@ -45,6 +45,7 @@ class Hub:
         self.worker = worker or first_worker(first, *self._where)
         self._ranker: Worker | None = None
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._stopped = False
         #: tab -> the state that is being simulated ahead for it
         self._ahead_of: dict[str, Any] = {}
         #: states that were simulated while nothing was asked
@@ -77,6 +78,16 @@ class Hub:
         """The lines that answer a question, as JSON; an error is the last line."""
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
+
+        def end(task: asyncio.Task[None]) -> None:
+            # One that is cancelled before it has begun says nothing itself.
+            if task.cancelled():
+                lines.put_nowait({"replaced": True})
+            lines.put_nowait(None)
+
+        task.add_done_callback(end)
+        if self._stopped:
+            task.cancel()
         ended = (kind, *(_OF_OLD_CURVES if kind == "curves" else ()), *(() if kind in _ELSEWHERE else _ROOM))
         if kind == "ahead":
             self._ahead_of[tab] = question.get("state")
@@ -103,16 +114,12 @@ class Hub:
                 raise UserError(f"there is no question {kind!r}")
             async for line in self._kinds[kind](question):
                 lines.put_nowait(line)
-        except asyncio.CancelledError:
-            lines.put_nowait({"replaced": True})
         except WorkerDied as error:
             lines.put_nowait({"error": str(error), "died": True})
         except UserError as error:
             lines.put_nowait({"error": str(error)})
         except Exception as error:  # a question may hold anything where something else is wanted
             lines.put_nowait({"error": f"the question is incomplete: {error!r}"})
-        finally:
-            lines.put_nowait(None)
 
     def _state(self, question: dict[str, Any]) -> State:
         state = from_row(question["state"])
@@ -217,7 +224,8 @@ class Hub:
         return added
 
     def stop(self) -> None:
-        """Ends every question."""
+        """Ends every question, and each that comes from now on."""
+        self._stopped = True
         for task in self._tasks.values():
             task.cancel()
 

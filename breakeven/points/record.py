@@ -69,7 +69,13 @@ UNEXPECTED_TRAP = STATUSES.index("unexpected trap")
 #: statuses of a routine that ran to its end and did something else than it should
 WRONG = tuple(map(STATUSES.index, ("wrong output", "wrong return value", STATUSES[6])))
 #: `detail` of status 7
-_UNFINISHED = {1: "instruction limit", 2: "cycle limit", 3: "deadlock", 4: "the guest ended without a result"}
+_UNFINISHED = {
+    1: "instruction limit",
+    2: "cycle limit",
+    3: "deadlock",
+    4: "the guest ended without a result",
+    5: "memoized execution has not repeated itself: a bug of breakeven; BREAKEVEN_MEMOIZE=off goes without it",
+}
 
 # (field, struct code, numpy code); both little-endian without padding
 _POINT_LAYOUT = (

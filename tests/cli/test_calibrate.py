@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import shutil
@@ -189,6 +190,9 @@ def test_a_base_without_avx2_leaves_out_its_probes() -> None:
         (["zen3", "--check", "--base", "zen4"], "leave out --base"),
         (["-o", "mine.txt"], "must end in .py"),
         (["-o", "no/folder/mine.py"], "no folder"),
+        # Before minutes of measuring.
+        (["--base", "zen3", "--measurements", "no/folder/kept.json"], "no folder"),
+        (["zen3", "--check", "--measurements", "no/folder/kept.json"], "no folder"),
     ],
 )
 def test_invalid_arguments_are_refused_in_one_sentence(breakeven, arguments: list[str], sentence: str) -> None:
@@ -292,6 +296,24 @@ def test_probes_are_added_to_a_file_that_has_routines_only(monkeypatch, tmp_path
         monkeypatch.setattr(workflow, name, lambda *arguments, value=value: value)
     found = workflow.read_or_measure(file)
     assert found.probes and found.routines and measurements.read(file) == found
+
+
+def test_only_a_file_to_which_something_is_added_must_be_writable(monkeypatch, tmp_path: Path) -> None:
+    def refused(path: Path) -> None:
+        raise UserError(f"cannot write {path}")
+
+    monkeypatch.setattr(workflow, "check_target", refused)
+    monkeypatch.setattr(workflow, "check_gcc", lambda: None)
+    file, routines = tmp_path / "kept.json", {"a|b|0|8|latency": 4.0}
+    for found, kept, checks, is_whole in (
+        ({"nop": 0.17}, {}, False, True),
+        ({"nop": 0.17}, {}, True, False),
+        ({"nop": 0.17}, routines, True, True),
+        ({}, routines, False, False),
+    ):
+        measurements_of(found, routines=kept).save(file)
+        with contextlib.nullcontext() if is_whole else pytest.raises(UserError, match="cannot write"):
+            assert workflow.read_or_measure(file, routines=checks) == measurements.read(file)
 
 
 def test_cache_sizes_are_read_from_sysfs(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def outside(tmp_path: Path, tmp_path_factory, monkeypatch) -> Path:
 def test_no_output_goes_through_a_link_that_nobody_named(
     breakeven: Callable, outside: Path, monkeypatch, name: str, command: tuple[str, ...], option: str
 ) -> None:
-    def measured(*_: object) -> None:
+    def measured(*_: object, **__: object) -> None:
         pytest.fail("it has measured before it looked where the file goes")
 
     monkeypatch.setattr("breakeven.calibration.workflow.base_preset", lambda _: "skylake")

@@ -83,6 +83,7 @@ def test_status_in_words():
     assert pt.describe_status(0, 0) == ""
     assert "byte: 7" in pt.describe_status(1, 7)
     assert "deadlock" in pt.describe_status(7, 3)
+    assert "BREAKEVEN_MEMOIZE=off" in pt.describe_status(7, 5)
     assert "destination-1" in pt.describe_status(6, (1 << 64) - 1)
     assert "destination+64" in pt.describe_status(6, 64)
     assert "mask 0x5" in pt.describe_status(6, 1 << 62 | 5)

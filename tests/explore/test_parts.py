@@ -246,6 +246,45 @@ def test_what_was_begun_under_the_pointer_goes_on_when_it_is_pressed(asked: str,
     assert ahead == [b'{"ahead": true}\n' if goes_on else b'{"replaced": true}\n'] and calls[:2] == ["ahead", "points"]
 
 
+@pytest.mark.parametrize("kind", ["curves", "describe"])
+def test_a_question_that_is_replaced_before_it_has_begun_ends(kind: str) -> None:
+    from breakeven.explorer.hub import Hub
+
+    async def collect() -> list[list[bytes]]:
+        hub = Hub(State(), worker=Model())
+        state = {"machine": "u74", "routines": ["rv-byte"]}
+
+        async def lines() -> list[bytes]:
+            return [line async for line in hub.stream("tab", kind, {"state": state})]
+
+        # All begin in one turn of the loop; each cancels the one before.
+        async with asyncio.timeout(5):
+            return await asyncio.gather(*(lines() for _ in range(3)))
+
+    *older, newest = alone(collect())
+    assert older == [[b'{"replaced": true}\n']] * 2 and newest and b"replaced" not in newest[0]
+
+
+def test_a_hub_that_is_stopped_ends_what_has_not_begun_and_what_comes_later() -> None:
+    from breakeven.explorer.hub import Hub
+
+    async def collect() -> list[list[bytes]]:
+        hub = Hub(State(), worker=Model())
+
+        async def lines(stops: bool) -> list[bytes]:
+            asked = hub.stream("tab", "describe", {"state": {"machine": "u74", "routines": ["rv-byte"]}})
+            first = asyncio.create_task(anext(asked))
+            if stops:
+                await asyncio.sleep(0)  # the stream waits for its answer, which has not begun
+                hub.stop()
+            return [await first, *[line async for line in asked]]
+
+        async with asyncio.timeout(5):
+            return [await lines(True), await lines(False)]
+
+    assert alone(collect()) == [[b'{"replaced": true}\n']] * 2
+
+
 def test_a_wrong_output_is_told_and_nothing_else() -> None:
     known = Curves(["a", "b"])
     known.add([8, 16], [[1, 1, 1, True, ""], [2, 2, 1, True, ""], [1, 1, 1, True, ""], [2, 2, 1, None, "wrong output"]])

@@ -54,6 +54,7 @@ _CATEGORIES = {
     "the process was ended by a signal": ExitEvent.FAIL,
     "unsupported pseudo-op": ExitEvent.FAIL,
     "deadlock": ExitEvent.FAIL,
+    "memoized execution has not repeated itself (a bug)": ExitEvent.FAIL,
     "instruction not implemented": ExitEvent.FAIL,
     "triple fault": ExitEvent.FAIL,
     "halted: no interrupt that could come": ExitEvent.FAIL,

@@ -66,4 +66,6 @@ pub enum Stop {
     SliceOver,
     /// Nothing committed for a very long time: what each queue waits for, one a line.
     Deadlock(String),
+    /// Memoized execution made another call than it had recorded, and which: a bug.
+    NotRepeated(String),
 }

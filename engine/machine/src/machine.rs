@@ -192,9 +192,9 @@ impl Machine {
         self.bus.write_back();
         let mut detail = self.bus.refusal.take().unwrap_or_default();
         let cause = match cause {
-            End::Deadlock(report) => {
+            End::Reported(cause, report) => {
                 detail = report;
-                Cause::Deadlock
+                cause
             }
             End::Cause(c) if detail.is_empty() => {
                 detail = match (c, &self.bus.process) {
@@ -263,7 +263,8 @@ impl Machine {
                 None
             }
             Stop::Paused => Some((End::Cause(Cause::Paused), 0)),
-            Stop::Deadlock(report) => Some((End::Deadlock(report), 1)),
+            Stop::Deadlock(report) => Some((End::Reported(Cause::Deadlock, report), 1)),
+            Stop::NotRepeated(report) => Some((End::Reported(Cause::NotRepeated, report), 1)),
             Stop::Effect(effect) => match std::mem::take(&mut self.bus.delay) {
                 (0, 0) => self.act(effect, observer),
                 (delay, period) => {
@@ -417,7 +418,7 @@ impl Machine {
 
 enum End {
     Cause(Cause),
-    Deadlock(String),
+    Reported(Cause, String),
 }
 
 /// Absolute limits with what reaching them is called.

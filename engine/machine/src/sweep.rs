@@ -38,6 +38,20 @@ enum Unfinished {
     Deadlock = 3,
     /// The guest ended without writing a result.
     NoResult = 4,
+    /// A bug of memoized execution.
+    NotRepeated = 5,
+}
+
+impl Unfinished {
+    fn of(cause: Cause, has_result: bool) -> Option<Unfinished> {
+        match cause {
+            Cause::MaxInsts => Some(Unfinished::Insts),
+            Cause::MaxCycles => Some(Unfinished::Cycles),
+            Cause::Deadlock => Some(Unfinished::Deadlock),
+            Cause::NotRepeated => Some(Unfinished::NotRepeated),
+            _ => (!has_result).then_some(Unfinished::NoResult),
+        }
+    }
 }
 
 /// A progress report of [`Sweep::run`]: how many points are done, and the results since the last report.
@@ -102,7 +116,8 @@ impl Sweep {
         m.bus.pauses.at_readfile = true;
         let end = m.run_observed(BOOT, &mut |_| observer());
         if end.cause != Cause::Paused {
-            let question = if end.cause == Cause::Deadlock { ":" } else { "; is it a breakeven guest?" };
+            let is_reported = matches!(end.cause, Cause::Deadlock | Cause::NotRepeated);
+            let question = if is_reported { ":" } else { "; is it a breakeven guest?" };
             return Err(EngineError::Sweep(format!(
                 "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}{question}{}",
                 end.insts,
@@ -308,21 +323,27 @@ fn limits(record: &[u8], machine: &Machine) -> Limits {
 pub(crate) fn result(machine: &Machine, end: &RunEnd, index: usize) -> [u8; RESULT_BYTES] {
     let mut out = [0u8; RESULT_BYTES];
     let written = machine.bus.outputs.files.get(RESULTS_FILE).and_then(|f| f.get(..RESULT_BYTES));
-    let unfinished = match (end.cause, written) {
-        (Cause::MaxInsts, _) => Some(Unfinished::Insts),
-        (Cause::MaxCycles, _) => Some(Unfinished::Cycles),
-        (Cause::Deadlock, _) => Some(Unfinished::Deadlock),
-        (_, None) => Some(Unfinished::NoResult),
-        (_, Some(bytes)) => {
-            out.copy_from_slice(bytes);
-            None
-        }
-    };
-    if let Some(why) = unfinished {
+    if let Some(bytes) = written {
+        out.copy_from_slice(bytes);
+    }
+    if let Some(why) = Unfinished::of(end.cause, written.is_some()) {
+        out = [0; RESULT_BYTES];
         out[4..8].copy_from_slice(&STATUS_UNFINISHED.to_le_bytes());
         out[48..56].copy_from_slice(&(why as u64).to_le_bytes());
     }
     // 2^32 points would be 512 GiB of records.
     out[..4].copy_from_slice(&(index as u32).to_le_bytes());
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_says_why_its_point_did_not_finish() {
+        let why = |cause, has_result| Unfinished::of(cause, has_result).map(|why| why as u64);
+        assert_eq!((why(Cause::Paused, true), why(Cause::Paused, false)), (None, Some(4)));
+        assert_eq!([Cause::Deadlock, Cause::NotRepeated].map(|cause| why(cause, true)), [Some(3), Some(5)]);
+    }
 }

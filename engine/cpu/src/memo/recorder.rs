@@ -90,11 +90,17 @@ impl Recorder {
     /// The pipeline has not made the recorded call: a bug, which ends the run.
     #[cold]
     pub fn report_mismatch(&mut self, asked: &str, before: &str) {
-        let text = || {
-            format!("memoized execution has not repeated itself (a bug): {asked} where before {before}; BREAKEVEN_MEMOIZE=off")
-        };
+        let text = || format!("{asked} where before {before}; with BREAKEVEN_MEMOIZE=off nothing is repeated");
         self.mismatch.get_or_insert_with(text);
         self.discarded = true;
+    }
+}
+
+#[cfg(test)]
+impl super::Memo {
+    /// The next cycle that is recorded makes another call than before.
+    pub fn contradict(&mut self) {
+        self.recorder.report_mismatch("a call", "another one");
     }
 }
 

@@ -184,7 +184,7 @@ impl Minor {
             let still = if memo.is_recording() {
                 let still = pipe.cycle(&mut memo.recorded(&mut cx));
                 if let Some(what) = memo.mismatch() {
-                    return Stop::Deadlock(what);
+                    return Stop::NotRepeated(what);
                 }
                 still
             } else {

@@ -227,7 +227,7 @@ impl O3 {
             if memo.is_recording() {
                 pipe.tick(&mut memo.recorded(&mut cx), &when);
                 if let Some(what) = memo.mismatch() {
-                    return Stop::Deadlock(what);
+                    return Stop::NotRepeated(what);
                 }
             } else {
                 pipe.tick(&mut cx, &when);

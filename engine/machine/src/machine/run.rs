@@ -31,6 +31,8 @@ pub enum Cause {
     MaxCycles,
     MaxTicks,
     Deadlock,
+    /// A bug of memoized execution.
+    NotRepeated,
     /// Before the guest's first `readfile` (`Pauses::at_readfile`).
     Paused,
     /// The observer wanted it.
@@ -60,6 +62,7 @@ impl Cause {
             Cause::MaxCycles => "max cycle count",
             Cause::MaxTicks => "simulate() limit reached",
             Cause::Deadlock => "deadlock",
+            Cause::NotRepeated => "memoized execution has not repeated itself (a bug)",
             Cause::Paused => "paused before readfile",
             Cause::Interrupted => "interrupted",
         }
@@ -76,7 +79,7 @@ pub struct RunEnd {
     pub ticks: u64,
     /// Of this call.
     pub host_seconds: f64,
-    /// Deadlock report or what was refused.
+    /// Deadlock report, what was not repeated, or what was refused.
     pub detail: String,
 }
 

@@ -147,3 +147,13 @@ fn a_loop_is_replayed_most_of_it_in_a_steady_state() {
         assert!(is_steady, "{turns}, {stride}: {memo:?}");
     }
 }
+
+#[test]
+fn what_has_not_repeated_itself_is_no_deadlock() {
+    let mut program = plain_loop(8);
+    program[3].taken = [vec![true; 1_000], vec![false]].concat();
+    let mut r = machine(MinorConfig::default(), 3, MockFe::new(program));
+    r.core.memoize(true);
+    r.core.memo.contradict();
+    assert!(matches!(r.go(ALL), Stop::NotRepeated(text) if text.contains("BREAKEVEN_MEMOIZE=off")));
+}
