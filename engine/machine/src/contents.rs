@@ -108,29 +108,53 @@ impl Contents {
         let local = table.symbols(LE, file, elf::SHT_SYMTAB).map_err(damaged)?;
         let dynamic = table.symbols(LE, file, elf::SHT_DYNSYM).map_err(damaged)?;
         let object = kind == FileKind::Object;
-        let mut segments = Vec::new();
-        for p in header.program_headers(LE, file).map_err(damaged)? {
-            if p.p_type.get(LE) == elf::PT_LOAD {
-                p.data(LE, file).map_err(|()| bad("a segment reaches beyond the end of the file"))?;
-                segments.push(Loaded {
-                    address: p.p_vaddr.get(LE),
-                    offset: p.p_offset.get(LE),
-                    file_size: p.p_filesz.get(LE),
-                    memory_size: p.p_memsz.get(LE),
-                });
-            }
-        }
+        check_sections(&table, file)?;
         let mut names = Names::of(file);
         Ok(Contents {
             isa,
             kind,
             sections: table.iter().map(|s| section(&table, s, &mut names)).collect::<Result<_, _>>()?,
-            segments,
+            segments: segments(header, file)?,
             symbols: symbols(if object { &local } else { &dynamic }, &mut names)?,
             local_symbols: if object { Vec::new() } else { symbols(&local, &mut names)? },
             relocations: relocations(&table, file, object)?,
         })
     }
+}
+
+/// Thousands of sections may name the same bytes: what reads each would have no end.
+fn check_sections(table: &SectionTable<Header>, file: &[u8]) -> Result<(), EngineError> {
+    let in_file = table.iter().filter(|s| s.sh_type.get(LE) != elf::SHT_NOBITS && s.sh_type.get(LE) != elf::SHT_NULL);
+    let bytes = in_file.fold(0u64, |sum, s| sum.saturating_add(s.sh_size.get(LE)));
+    if bytes > file.len() as u64 {
+        return Err(bad("its sections overlap or reach beyond its end"));
+    }
+    Ok(())
+}
+
+/// What is loaded, each byte of the file at most twice.
+fn segments(header: &Header, file: &[u8]) -> Result<Vec<Loaded>, EngineError> {
+    let mut found = Vec::new();
+    let mut bytes = 0;
+    for p in header.program_headers(LE, file).map_err(damaged)? {
+        if p.p_type.get(LE) != elf::PT_LOAD {
+            continue;
+        }
+        bytes += p.data(LE, file).map_err(|()| bad("a segment reaches beyond the end of the file"))?.len();
+        if bytes > file.len().saturating_mul(2) {
+            return Err(bad("its segments overlap"));
+        }
+        if p.p_filesz.get(LE) > p.p_memsz.get(LE) {
+            return Err(bad("a segment has more bytes in the file than in memory"));
+        }
+        found.push(Loaded {
+            address: p.p_vaddr.get(LE),
+            offset: p.p_offset.get(LE),
+            file_size: p.p_filesz.get(LE),
+            memory_size: p.p_memsz.get(LE),
+        });
+    }
+    Ok(found)
 }
 
 /// Bytes of names that may still be read. Thousands of symbols may name one long string.
@@ -262,6 +286,63 @@ mod tests {
         assert!(Contents::parse(b"").unwrap_err().to_string().contains("not an ELF"));
         assert!(Contents::parse(b"\x7fELF\x02\x01").unwrap_err().to_string().contains("truncated"));
         assert!(members(b"nothing").is_err());
+    }
+
+    /// An object of sections that name the same relocations.
+    fn overlapping(sections: u16, rows: u64) -> Vec<u8> {
+        let bytes = 24 * rows;
+        let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\x3e\0".to_vec();
+        file.resize(64 + bytes as usize, 0);
+        file[40..48].copy_from_slice(&(64 + bytes).to_le_bytes());
+        // Bytes of a header, headers, the one of the names.
+        for (at, number) in [(58, 64), (60, 2 + sections), (62, 1u16)] {
+            file[at..at + 2].copy_from_slice(&number.to_le_bytes());
+        }
+        file.resize(file.len() + 64, 0);
+        for (kind, bytes) in std::iter::once((elf::SHT_STRTAB, 1)).chain((0..sections).map(|_| (elf::SHT_RELA, bytes)))
+        {
+            let mut header = [0; 64];
+            header[4..8].copy_from_slice(&kind.to_le_bytes());
+            for (at, number) in [(24, 64), (32, bytes), (56, 24u64)] {
+                header[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            }
+            file.extend(header);
+        }
+        file
+    }
+
+    #[test]
+    fn sections_that_name_the_same_bytes_are_refused() {
+        assert_eq!(Contents::parse(&overlapping(1, 100)).expect("one section").relocations.len(), 100);
+        let many = Contents::parse(&overlapping(4000, 10_000)).unwrap_err();
+        assert!(many.to_string().contains("overlap"), "{many}");
+    }
+
+    /// A shared library of segments that load its first bytes: so many in the file, so many in memory.
+    fn loading(segments: u16, in_file: u64, in_memory: u64) -> Vec<u8> {
+        let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0".to_vec();
+        file.resize(64, 0);
+        file[32..40].copy_from_slice(&64u64.to_le_bytes());
+        for (at, number) in [(54, 56), (56, segments)] {
+            file[at..at + 2].copy_from_slice(&number.to_le_bytes());
+        }
+        for _ in 0..segments {
+            let mut header = [0; 56];
+            header[..4].copy_from_slice(&elf::PT_LOAD.to_le_bytes());
+            for (at, number) in [(32, in_file), (40, in_memory)] {
+                header[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            }
+            file.extend(header);
+        }
+        file
+    }
+
+    #[test]
+    fn segments_that_load_more_than_the_file_are_refused() {
+        assert_eq!(Contents::parse(&loading(2, 100, 100)).expect("two small ones").segments.len(), 2);
+        let why = |file| Contents::parse(file).unwrap_err().to_string();
+        assert!(why(&loading(5, 300, 300)).contains("segments overlap"));
+        assert!(why(&loading(1, 100, 99)).contains("more bytes in the file"));
     }
 
     #[test]

@@ -267,7 +267,7 @@ impl Fetch {
         self.stats.cycles += 1;
         let first = io.ring.tail();
         let mut slots = 0;
-        for left in (0..io.rules.fetch_targets).rev() {
+        for left in (0..io.rules.widths.targets).rev() {
             self.fetch_target(first, &mut slots, io, cx, when);
             if self.status == Status::Running && self.at_instruction(io) && !self.is_decoded(io, cx) {
                 if !self.is_requested(io) {
@@ -280,7 +280,7 @@ impl Fetch {
                 break;
             }
             // Each target is read in whole parts of the width, as an operation cache is in whole entries.
-            slots = slots.next_multiple_of((io.rules.widths.fetch / io.rules.fetch_targets).max(1));
+            slots = slots.next_multiple_of((io.rules.widths.fetch / io.rules.widths.targets).max(1));
         }
         io.activity.moved |= io.ring.tail() != first;
     }
@@ -429,7 +429,7 @@ impl Fetch {
                     let late = if comes_late(branch) { io.rules.call_return_delay } else { 0 };
                     if self.targets.decoupled() {
                         let block = block_of(goes_to, io.rules.fetch_buffer);
-                        self.targets.taken(block, late, io.rules.fetch_targets, now);
+                        self.targets.taken(block, late, io.rules.widths.targets, now);
                     } else if late > 0 {
                         self.wait_for_target(now + 1 + u64::from(late));
                     }

@@ -30,6 +30,8 @@ pub struct Delays {
 #[derive(Clone, Debug)]
 pub struct Widths {
     pub fetch: u32,
+    /// Fetch targets.
+    pub targets: u32,
     pub decode: u32,
     pub rename: u32,
     pub dispatch: u32,
@@ -45,8 +47,6 @@ pub struct Rules {
     pub delays: Delays,
     pub widths: Widths,
     pub fetch_buffer: u32,
-    /// Fetch targets a cycle.
-    pub fetch_targets: u32,
     pub fetch_queue: u32,
     pub loop_buffer: u32,
     /// Slots between the fetch queue and rename where there is a queue behind the decoders; 0: there is none.
@@ -106,6 +106,7 @@ impl Rules {
             delays: Delays::new(c),
             widths: Widths {
                 fetch: c.fetchWidth,
+                targets: if c.decoupledFrontEnd { c.maxTakenPredPerCycle } else { 1 },
                 decode: c.decodeWidth,
                 rename: c.renameWidth,
                 dispatch: c.dispatchWidth,
@@ -115,7 +116,6 @@ impl Rules {
                 squash: c.squashWidth,
             },
             fetch_buffer: c.fetchBufferSize,
-            fetch_targets: if c.decoupledFrontEnd { c.maxTakenPredPerCycle } else { 1 },
             fetch_queue: c.fetchQueueSize,
             loop_buffer: c.loopBufferSize,
             decode_queue: if c.queue_behind_decoders() { c.fetchQueueSize + in_stages } else { 0 },

@@ -118,7 +118,7 @@ impl Fetch {
         };
         let (status, at) = match cx.fetch(when.tick, &request) {
             Response::Done { at, level } => {
-                (Status::WaitCache, self.block_at(level > 0, when.cycle_of(at), io.rules.fetch_targets, when.cycle))
+                (Status::WaitCache, self.block_at(level > 0, when.cycle_of(at), io.rules.widths.targets, when.cycle))
             }
             Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
                 (Status::Retry, when.cycle_of(retry).max(when.cycle + 1))
