@@ -340,9 +340,9 @@ mod tests {
     #[test]
     fn segments_that_load_more_than_the_file_are_refused() {
         assert_eq!(Contents::parse(&loading(2, 100, 100)).expect("two small ones").segments.len(), 2);
-        let why = |file| Contents::parse(file).unwrap_err().to_string();
-        assert!(why(&loading(5, 300, 300)).contains("segments overlap"));
-        assert!(why(&loading(1, 100, 99)).contains("more bytes in the file"));
+        let why = |file: Vec<u8>| Contents::parse(&file).unwrap_err().to_string();
+        assert!(why(loading(5, 300, 300)).contains("segments overlap"));
+        assert!(why(loading(1, 100, 99)).contains("more bytes in the file"));
     }
 
     #[test]
