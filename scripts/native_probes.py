@@ -53,7 +53,7 @@ def bodies() -> dict[str, str]:
         apart = f"lea rdi, [rsi+{distance:#x}]"
         found[f"copy of 16 KiB, {distance:#x} apart"] = f"{apart}\n{copy}"
         found[f"`rep movsb` of 16 KiB, {distance:#x} apart"] = f"{apart}\nmov ecx, 16384\nrep movsb"
-    return found | queues() | ways() | front_end()
+    return found | queues() | ways() | front_end() | fetch_targets() | memory_pipes()
 
 
 def queues() -> dict[str, str]:
@@ -123,9 +123,49 @@ def front_end() -> dict[str, str]:
     ):  # fmt: skip
         found[f"64 calls of a function of {what}"] = _calls(text, 64)
     for what, operand in (("registers", "rdi"), ("memory", "[rsi]")):
-        for length in (64, 128):
+        for length in (64, 96, 128, 160):
             chain = "\n".join(["mov rax, rdi", *[f"add rax, {operand}"] * length])
             found[f"16 chains of {length} additions from {what}"] = "\n".join([chain] * 16)
+    return found
+
+
+def fetch_targets() -> dict[str, str]:
+    """How many taken branches are fetched in a cycle, what ends the cycle, and calls of one and two targets.
+
+    Each iteration has the loop's own branch, too.
+    """
+    found = {f"64 iterations of {count} taken jumps": loop(jumps(count), 64) for count in (3, 4, 6, 8)}
+    found["64 iterations of a taken jump"] = loop(jumps(1), 64)
+    for nops in (4, 6):
+        behind = "\n".join(f"{repeated('nop', nops)}\njmp {to}f\n.balign 64\n{to}:" for to in new_labels(4))
+        found[f"64 iterations of 4 taken jumps, each behind {nops} nops"] = loop(behind, 64)
+    for what, count in (("a taken jump", 1), ("2 taken jumps", 2), ("4 taken jumps", 4)):
+        over, callee = new_labels(2)
+        function = f"jmp {over}f\n.balign 64\n{callee}:\n{jumps(count)}\nret\n.balign 64\n{over}:"
+        found[f"64 iterations of a call of a function of {what}"] = f"{function}\n{loop(f'call {callee}b', 64)}"
+    for what, step in (("a function", 0), ("one function and then another", 64)):
+        over, first, turn = new_labels(3)
+        functions = f"jmp {over}f\n.balign 64\n{first}: ret\n.balign 64\nret\n{over}:\nlea r10, [rip+{first}b]"
+        calls = f"mov r11d, 2\n{turn}:\n{loop('call r10', 64)}\nadd r10, {step}\ndec r11d\njnz {turn}b"
+        found[f"twice 64 calls by one instruction of {what}"] = f"{functions}\n{calls}"
+    return found
+
+
+def memory_pipes() -> dict[str, str]:
+    """Loads and stores of general and of vector registers, alone, in turn, and four of each."""
+    found = {}
+    for size, load, store in (
+        (8, "mov {r}, [rsi+{at}]", "mov [rdi+{at}], {r}"), (16, "movups {r}, [rsi+{at}]", "movups [rdi+{at}], {r}")
+    ):  # fmt: skip
+        registers = ("r8", "r10", "r11", "rax") if size == 8 else ("xmm0", "xmm1", "xmm2", "xmm3")
+        places = [(registers[i % 4], size * i) for i in range(8)]
+        loads, stores = ([line.format(r=r, at=at) for r, at in places] for line in (load, store))
+        for what, lines in (
+            ("loads", loads), ("stores", stores),
+            ("loads and 8 stores in turn", [line for pair in zip(loads, stores, strict=True) for line in pair]),
+            ("loads and 8 stores, four and four,", [*loads[:4], *stores[:4], *loads[4:], *stores[4:]]),
+        ):  # fmt: skip
+            found[f"64 iterations of 8 {what} of {size} B"] = loop("\n".join(lines), 64)
     return found
 
 

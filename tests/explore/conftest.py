@@ -14,8 +14,30 @@ from typing import Any
 
 import pytest
 
+from breakeven.errors import UserError
+
 REPO = Path(__file__).resolve().parents[2]
 QUESTION = ["rv-byte", "rv-copy-user-2021", "--src", "3", "--sizes", "1..256"]
+
+
+class Model:
+    """Answers as the worker does, from a formula."""
+
+    def __init__(self, *cycles) -> None:
+        self.cycles, self.asked = cycles, []
+        #: settings and sizes of what was simulated ahead, and behind how many questions
+        self.ahead = []
+
+    async def ask(self, call: str, priority: int, **question) -> dict:
+        if call == "published":
+            return [["rv-byte", 64, 150.0, "measured somewhere"], ["rv-byte", 4096, 1.0, "out of range"]]
+        if call == "ahead":
+            self.ahead.append((len(self.asked), question["settings"], [place[0] for place in question["places"]]))
+            raise UserError("beyond the slider's end")
+        assert call == "points"
+        self.asked.append((priority, [place[0] for place in question["places"]], question["settings"]))
+        rows = [[f(size), f(size), 1, True, ""] for size, _, _ in question["places"] for f in self.cycles]
+        return {"rows": rows, "without_effect": []}
 
 
 class Explorer:

@@ -155,8 +155,8 @@ arch_checked_call:
 .endm
 
 #ifdef CALL_SITES
-/* Programs call a copy routine from a place of its own. Where one call instruction has had several targets, the target is
-   predicted later (two cycles on Zen 5), so each routine has its own on a host: number call_site of CALL_SITES. */
+/* In a program one call instruction mostly calls one routine. Where it has had several targets, processors predict the target
+   later (Zen 5 by two cycles). So on a host each routine has a call instruction of its own: number call_site of CALL_SITES. */
     .bss
     .globl call_site
     .balign 4
@@ -171,6 +171,7 @@ call_sites:
     MEASURED_CALLS
     jmp measured
     .endr
+    .org call_sites + (CALL_SITES << SITE_SHIFT) /* an error if one is longer than SITE_SHIFT says */
 #endif
 
 /* u64 arch_measure(const struct job jobs[2], u64 calls, struct sample *, int interleaved)
