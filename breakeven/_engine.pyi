@@ -151,11 +151,13 @@ class Sweep:
         threads: int = 0,
         on_progress: Callable[[int, int], object] | None = None,
         on_results: Callable[[bytes, bytes], object] | None = None,
+        lists: bytes = b"",
     ) -> bytes:
         """Results (64 bytes each) of records (128 bytes each), in their order, whatever the number of threads.
 
         `on_progress(done, total)`; `on_results(indices, results)`: little-endian 32-bit numbers of the points done
-        since the last call, and their results. What either raises ends the sweep.
+        since the last call, and their results. What either raises ends the sweep. `lists`: the lists of calls that
+        records name (`breakeven.points.mix`).
         """
 
     def measured(
@@ -164,6 +166,7 @@ class Sweep:
         trace: str | PathLike[str] | None = None,
         trace_limit: int = ...,
         on_progress: Callable[[], object] | None = None,
+        lists: bytes = b"",
     ) -> tuple[bytes, int, int, list[_Statistic], bool]:
         """Result, cycles at both ends of the median measurement, its statistics, whether the trace is whole.
 

@@ -11,7 +11,7 @@ from breakeven.analysis.crossings import TIE, leaders_of
 from breakeven.output.html import escape, table, wrong
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.measurements import Tally, measured_again
-from breakeven.points.record import UNEXPECTED_TRAP
+from breakeven.points.result import UNEXPECTED_TRAP
 from breakeven.points.table import failures
 from breakeven.routine.checks import ISA_NAMES, isa_of_machine
 from breakeven.sweeps.run import run_sweep

@@ -179,7 +179,7 @@ def tune(
     ('rv-word', True)
     """
     from breakeven import points as pt
-    from breakeven.tuning.distribution import distribution_of
+    from breakeven.points.distribution import distribution_of
     from breakeven.tuning.request import TuneRequest
     from breakeven.tuning.run import tune as run_tune
 

@@ -21,6 +21,7 @@ from breakeven.machine.resolve import resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES
 from breakeven.points.engine import Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.mix import lists_of
 
 if TYPE_CHECKING:
     from breakeven.points.engine import Identity
@@ -42,7 +43,7 @@ TLS_HELP = "name certificate and key in dask's configuration (distributed.comm.t
 _booted = threading.local()
 
 
-def _run_chunk(fingerprint: str, description: str, program: bytes, records: bytes) -> bytes:
+def _run_chunk(fingerprint: str, description: str, program: bytes, records: bytes, lists: bytes) -> bytes:
     """On a worker: the results of some points."""
     engine = load_engine()
     if engine.fingerprint != fingerprint:
@@ -50,7 +51,7 @@ def _run_chunk(fingerprint: str, description: str, program: bytes, records: byte
     key = (description, program)
     if getattr(_booted, "key", None) != key:
         _booted.sweep, _booted.key = engine.Sweep(description, program), key
-    results: bytes = _booted.sweep.run(records, threads=1)
+    results: bytes = _booted.sweep.run(records, threads=1, lists=lists)
     return results
 
 
@@ -141,7 +142,7 @@ class DaskEngine(Engine):
         fingerprint = load_engine().fingerprint
         futures = self._client.map(
             _run_chunk, [fingerprint] * len(chunks), [description] * len(chunks), [program] * len(chunks), chunks,
-            pure=False, retries=RETRIES, batch_size=64,
+            [lists_of(chunk) for chunk in chunks], pure=False, retries=RETRIES, batch_size=64,
         )  # fmt: skip
         start_of = {future.key: start for future, start in zip(futures, starts, strict=True)}
         try:

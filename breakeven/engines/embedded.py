@@ -17,6 +17,7 @@ from breakeven.machine.resolve import resolve
 from breakeven.points import Point, unpack_results
 from breakeven.points.engine import Engine, Identity, Measured, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.mix import lists_of
 from breakeven.routine.checks import check_known, check_routines
 from breakeven.routine.guest import _routines_on
 
@@ -67,7 +68,9 @@ class EmbeddedSession:
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
-        return self._sweep.run(records, threads=threads, on_progress=progress, on_results=on_results)
+        return self._sweep.run(
+            records, threads=threads, on_progress=progress, on_results=on_results, lists=lists_of(records)
+        )
 
     def boot(self, routines: Sequence[str]) -> None:
         """The guest is booted."""
@@ -75,7 +78,10 @@ class EmbeddedSession:
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """One point with a look into the measurement that its median comes from."""
         check_routines(self, [point.routine])
-        result, begin, end, stats, traced = self._sweep.measured(point.pack(), trace, trace_limit, self._watch)
+        record = point.pack()
+        result, begin, end, stats, traced = self._sweep.measured(
+            record, trace, trace_limit, self._watch, lists_of(record)
+        )
         told = replace(unpack_results(result)[0], repetitions=point.repetitions)
         return Measured(told, end - begin, stats, traced, begin)
 

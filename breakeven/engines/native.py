@@ -26,6 +26,7 @@ from breakeven.files.data import find_data
 from breakeven.machine.host import cpu_info
 from breakeven.points.engine import FLAG_NAMES, Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import HOST, MachineSpec
+from breakeven.points.mix import lists_of
 from breakeven.points.record import REPETITIONS_AT
 from breakeven.routine.checks import check_known
 from breakeven.routine.registry import UserRoutineFile, user_file_by_routine, user_files
@@ -220,7 +221,7 @@ class NativeSession:
         count = len(records) // pt.POINT_BYTES
         with sandbox.terminable(), tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
             points, out = Path(folder, "points.bin"), Path(folder, "results.bin")
-            points.write_bytes(pt.points_file(records))
+            points.write_bytes(pt.points_file(records, lists_of(records)))
             run = _run if self._own is None else partial(_run_confined, self._engine.isa)
             said = run(self._program, Path(folder), [points, out, ROUNDS, self._engine.cpu])
             self._note(said, count * ROUNDS)

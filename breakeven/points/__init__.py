@@ -1,6 +1,7 @@
 """Points and their results: a routine at a size, where it copies and under which conditions, and what it cost there.
 
-`record` has the layouts that guests read, `engine` what runs points, `table` the tidy table of many.
+`record` and `result` have the layouts that guests read and write, `mix` draws lists of calls, `engine` is what runs
+points, `table` the tidy table of many.
 """
 
 from __future__ import annotations
@@ -16,35 +17,38 @@ from breakeven.points.record import (
     MAX_SIZE,
     MAX_STREAM,
     MEASURES,
+    MIX,
     NO_FAULT,
-    OUT_OF_RANGE,
     PACKETS,
     POINT_BYTES,
-    RESULT_BYTES,
     ROUTINE_BYTES,
     SLOPES,
-    STATUSES,
     STREAM,
     STREAM_FLAGS,
-    UNEXPECTED_TRAP,
-    WRONG,
     Point,
     PointError,
-    Result,
     as_dict,
     check_distance,
     check_range,
     check_routine_name,
     check_state,
-    describe_status,
     index_of,
     pack,
     point_dtype,
     points_file,
-    result_dtype,
     stream_calls,
     stream_flags,
     unpack,
+)
+from breakeven.points.result import (
+    OUT_OF_RANGE,
+    RESULT_BYTES,
+    STATUSES,
+    UNEXPECTED_TRAP,
+    WRONG,
+    Result,
+    describe_status,
+    result_dtype,
     unpack_results,
 )
 
@@ -59,6 +63,7 @@ __all__ = [
     "MAX_SIZE",
     "MAX_STREAM",
     "MEASURES",
+    "MIX",
     "NO_FAULT",
     "OUT_OF_RANGE",
     "PACKETS",

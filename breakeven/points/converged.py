@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from breakeven.points.measurements import AGAIN, REPETITIONS, has_converged
-from breakeven.points.record import POINT_BYTES, REPETITIONS_AT, RESULT_BYTES
+from breakeven.points.record import POINT_BYTES, REPETITIONS_AT
+from breakeven.points.result import RESULT_BYTES
 
 if TYPE_CHECKING:
     from breakeven.points.engine import Progress, Session

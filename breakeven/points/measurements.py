@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REPETITIONS = 21
 #: of a point whose median has not converged after those
 AGAIN = 4 * REPETITIONS + 1
-#: of a stream: each holds many calls
+#: of a stream or a mix: each holds many calls
 STREAM_REPETITIONS = 3
 #: of fewer measurements half of them say nothing (LEAST_HALVED in workloads/harness/stats.h)
 LEAST = 5
@@ -36,7 +36,7 @@ CYCLES, SHARE = 2, 0.01
 
 def repetitions_of(measure: str) -> int:
     """Measurements of a point of `measure` where nobody asks for another number."""
-    return STREAM_REPETITIONS if measure == "stream" else REPETITIONS
+    return STREAM_REPETITIONS if measure in ("stream", "mix") else REPETITIONS
 
 
 def has_converged(repetitions: int, median: int, later: int) -> bool | None:

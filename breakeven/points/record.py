@@ -1,7 +1,7 @@
-"""Points and results as the guests read and write them (docs/guests.md).
+"""Points as the guests read them (docs/guests.md); what they write is `result`.
 
-The layouts stand once, as field tables; both `struct` (one point: no import of numpy on the path of ``breakeven run``)
-and numpy structured dtypes (whole sweeps) are derived from them.
+The layout stands once, as a field table; both `struct` (one point: no import of numpy on the path of ``breakeven run``)
+and a numpy structured dtype (whole sweeps) are derived from it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
-from breakeven.points.measurements import has_converged, repetitions_of
+from breakeven.points.measurements import repetitions_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,46 +38,24 @@ CACHE_STATES = (
 _L2_STATES = CACHE_STATES.index("src-l2")
 #: from here on: as a network driver leaves it, a ring of buffers on one side
 PACKETS = CACHE_STATES.index("receive")
-MEASURES = ("latency", "throughput", "interleaved", "stream")
-STREAM = MEASURES.index("stream")
+MEASURES = ("latency", "throughput", "interleaved", "stream", "mix")
+STREAM, MIX = MEASURES.index("stream"), MEASURES.index("mix")
 #: measures whose cycles are a slope: what `calls` calls more take in a row
 SLOPES = MEASURES[1:3]
+#: calls of a mix
+MAX_MIX_CALLS = 65536
 #: bytes of all calls of a stream together
 MAX_STREAM = 64 << 20
 FLAG_HUGE_PAGES = 1
 FLAG_SKIP_VERIFICATION = 2
 #: of the stream measure alone: the source moves on like the destination; its pages appear when they are first touched;
-#: a reader touches every line of the destination after each call
+#: a reader touches every line of the destination after each call (of a mix, too)
 STREAM_FLAGS = {"moving": 4, "untouched": 8, "reader": 16}
 #: the destination lies `distance` bytes behind the source, in the same buffer; set with it
 FLAG_DISTANCE = 32
 #: the measures that a copy within one buffer may have
 _DISTANCE_MEASURES = MEASURES[:2]
-#: `status` of a result, by number
-STATUSES = (
-    "verified",
-    "wrong output",
-    "unknown routine",
-    "point out of range",
-    "unexpected trap",
-    "wrong return value",
-    "guard band or callee-saved register damaged",
-    "the point did not finish",
-)
-OUT_OF_RANGE = STATUSES.index("point out of range")
-UNEXPECTED_TRAP = STATUSES.index("unexpected trap")
-#: statuses of a routine that ran to its end and did something else than it should
-WRONG = tuple(map(STATUSES.index, ("wrong output", "wrong return value", STATUSES[6])))
-#: `detail` of status 7
-_UNFINISHED = {
-    1: "instruction limit",
-    2: "cycle limit",
-    3: "deadlock",
-    4: "the guest ended without a result",
-    5: "memoized execution has not repeated itself: a bug of breakeven; BREAKEVEN_MEMOIZE=off goes without it",
-}
-
-# (field, struct code, numpy code); both little-endian without padding
+# (field, struct code, numpy code); little-endian without padding
 _POINT_LAYOUT = (
     ("routine", "40s", "S40"),
     ("size", "Q", "u8"),
@@ -96,27 +74,15 @@ _POINT_LAYOUT = (
     ("flags", "I", "u4"),
     ("parameter", "I", "u4"),
     ("distance", "i", "i4"),
-    ("reserved", "12s", "V12"),
-)
-_RESULT_LAYOUT = (
-    ("index", "I", "u4"),
-    ("status", "I", "u4"),
-    ("cycles_min", "Q", "u8"),
-    ("cycles_median", "Q", "u8"),
-    ("cycles_total", "Q", "u8"),
-    ("instructions", "Q", "u8"),
-    ("ret", "Q", "u8"),
-    ("detail", "Q", "u8"),
-    ("overhead", "Q", "u8"),
+    ("reserved", "4x", "V4"),
+    ("mix", "Q", "u8"),
 )
 _POINT = struct.Struct("<" + "".join(code for _, code, _ in _POINT_LAYOUT))
-_RESULT = struct.Struct("<" + "".join(code for _, code, _ in _RESULT_LAYOUT))
 _HEADER = struct.Struct("<8sIIQQ")
 POINT_BYTES = _POINT.size
 #: where in a point record the number of its measurements stands
 REPETITIONS_AT = struct.calcsize("<" + "".join(code for _, code, _ in _POINT_LAYOUT[:6]))
 assert _POINT_LAYOUT[6][0] == "repetitions"
-RESULT_BYTES = _RESULT.size
 
 
 def point_dtype() -> np.dtype:
@@ -124,13 +90,6 @@ def point_dtype() -> np.dtype:
     import numpy as np
 
     return np.dtype([(name, code if code[0] in "SV" else f"<{code}") for name, _, code in _POINT_LAYOUT])
-
-
-def result_dtype() -> np.dtype:
-    """One result record as a numpy structured dtype."""
-    import numpy as np
-
-    return np.dtype([(name, f"<{code}") for name, _, code in _RESULT_LAYOUT])
 
 
 class PointError(UserError, ValueError):
@@ -154,6 +113,7 @@ _RANGES: dict[str, tuple[int, int]] = {
     "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION | sum(STREAM_FLAGS.values()) | FLAG_DISTANCE),
     "parameter": (0, (1 << 32) - 1),
     "distance": (-MAX_SIZE, MAX_SIZE),
+    "mix": (0, (1 << 63) - 1),
 }
 
 
@@ -167,10 +127,12 @@ def check_range(field: str, value: int) -> None:
 def check_state(measure: int, cache_state: int) -> None:
     """Raises `PointError` for a cache state that the measure cannot have.
 
-    Of many calls only the first finds a cache state, and `SLOPES` are of settled calls. A stream fits in no cache.
+    Of many calls only the first finds a cache state, and `SLOPES` and mixes are of settled calls. A stream fits in no
+    cache.
     """
     name, state = MEASURES[measure], CACHE_STATES[cache_state]
-    states = CACHE_STATES[:1] if name in SLOPES else CACHE_STATES[:_L2_STATES] if name == "stream" else CACHE_STATES
+    most = {**dict.fromkeys((*SLOPES, "mix"), 1), "stream": _L2_STATES}.get(name, len(CACHE_STATES))
+    states = CACHE_STATES[:most]
     if state not in states:
         raise PointError(f"cache state {state} is not of the {name} measure: take {' or '.join(states)}, or latency")
 
@@ -232,12 +194,14 @@ class Point:
     parameter: int = 0
     #: bytes from the source to the destination (negative: it lies before), both in one buffer; 0: each has its own
     distance: int = 0
+    #: of a mix: the name of its list of calls (`points.mix`); `size` is then the bytes that they are spread over
+    mix: int = 0
 
     def __post_init__(self) -> None:
         if self.distance:
             object.__setattr__(self, "flags", self.flags | FLAG_DISTANCE)
         if self.repetitions is None:
-            measure = "stream" if self.measure == STREAM else ""
+            measure = MEASURES[self.measure] if self.measure in (STREAM, MIX) else ""
             object.__setattr__(self, "repetitions", repetitions_of(measure))
 
     def validate(self) -> None:
@@ -251,8 +215,10 @@ class Point:
             bytes_asked = f"{self.calls} calls of {self.size} bytes"
             raise PointError(f"a stream of {bytes_asked} is out of range: 1 to {MAX_STREAM} bytes")
         check_state(self.measure, self.cache_state)
-        if self.measure != STREAM and self.flags & sum(STREAM_FLAGS.values()):
+        reader = STREAM_FLAGS["reader"] if self.measure == MIX else 0
+        if self.measure != STREAM and self.flags & (sum(STREAM_FLAGS.values()) - reader):
             raise PointError(f"flags {self.flags}: {', '.join(STREAM_FLAGS)} are of the stream measure")
+        self._validate_mix()
         check_distance(self.distance, self.size, self.measure)
         if self.flags & FLAG_DISTANCE and not self.distance:
             raise PointError(f"flags {self.flags}: bit {FLAG_DISTANCE} goes with a distance")
@@ -261,81 +227,27 @@ class Point:
             if not 0 <= self.fault_at < 1 << 64 or index > self.size:
                 raise PointError(f"fault_at {index} is out of range: 0 to the size ({self.size})")
 
+    def _validate_mix(self) -> None:
+        if (self.measure == MIX) != (self.mix != 0):
+            raise PointError("the mix measure goes with a list of calls: say what is mixed (mix, --mix)")
+        if self.measure != MIX:
+            return
+        if self.calls > MAX_MIX_CALLS:
+            raise PointError(f"calls {self.calls} is out of range: 1 to {MAX_MIX_CALLS} for a mix")
+        if self.src_offset or self.dst_offset or self.fault_at != NO_FAULT:
+            raise PointError("a mix draws the offsets of its calls: it has no src, dst and fault of its own")
+        if not self.size:
+            raise PointError("size 0 is out of range: a mix is spread over 1 byte and more")
+
     def pack(self) -> bytes:
         """The record of this point, validated."""
         self.validate()
         values = [getattr(self, field) for field in _POINT_FIELDS]
-        return _POINT.pack(values[0].encode(), *values[1:], b"")
+        return _POINT.pack(values[0].encode(), *values[1:])
 
 
 _POINT_FIELDS = tuple(field.name for field in fields(Point))
-assert tuple(name for name, _, _ in _POINT_LAYOUT[:-1]) == _POINT_FIELDS
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What the guest reports about one point."""
-
-    index: int
-    status: int
-    cycles_min: int
-    cycles_median: int
-    cycles_total: int
-    instructions: int
-    ret: int
-    detail: int
-    overhead: int
-    #: measurements that it took; 0: whoever read the record did not say
-    repetitions: int = 0
-
-    @property
-    def ok(self) -> bool:
-        """Whether the output was verified: as the reference has it."""
-        return self.status == 0
-
-    @property
-    def converged(self) -> bool | None:
-        """Whether the median has converged; None: not known (of fewer than 5 measurements, or of a wrong output)."""
-        return has_converged(self.repetitions, self.cycles_median, self.detail) if self.ok else None
-
-    @property
-    def problem(self) -> str:
-        """What went wrong, in words; empty when the output was verified."""
-        return describe_status(self.status, self.detail)
-
-
-#: `detail` of status 6: what a routine damaged
-_DAMAGED_REGISTERS = 1 << 62
-_DAMAGED_SOURCE = 1 << 61
-_LEFT_OPEN = 1 << 32
-
-
-def _damage(detail: int) -> str:
-    """What was damaged; an offset counts from the destination's start and may be negative (two's complement)."""
-    offset = detail - (1 << 64) if detail >> 63 else detail
-    if -(1 << 32) < offset < 1 << 32:
-        return f"guard byte at destination{offset:+}"
-    if detail & _DAMAGED_REGISTERS:
-        saved = detail & (_LEFT_OPEN - 1)
-        words = [f"registers, mask {saved:#x}"] if saved else []
-        words += ["user pages left open"] if detail & _LEFT_OPEN else []
-        return "; ".join(words) or "registers"
-    return "the source was written to" if detail & _DAMAGED_SOURCE else f"detail {detail:#x}"
-
-
-def describe_status(status: int, detail: int) -> str:
-    """A result's status and detail in words; empty for status 0."""
-    if status == 0:
-        return ""
-    words = STATUSES[status] if status < len(STATUSES) else f"unknown status {status}"
-    extra = {
-        1: f" (first wrong byte: {detail})",
-        4: f" (cause {detail})",
-        5: f" (expected {detail})",
-        6: f" ({_damage(detail)})",
-        7: f" ({_UNFINISHED.get(detail, f'reason {detail}')})",
-    }
-    return words + extra.get(status, "")
+assert tuple(name for name, _, _ in _POINT_LAYOUT if name != "reserved") == _POINT_FIELDS
 
 
 def pack(points: Iterable[Point]) -> bytes:
@@ -343,11 +255,12 @@ def pack(points: Iterable[Point]) -> bytes:
     return b"".join(point.pack() for point in points)
 
 
-def points_file(records: bytes) -> bytes:
-    """A whole points file, as a guest reads it, around packed records."""
+def points_file(records: bytes, lists: bytes = b"") -> bytes:
+    """A whole points file, as a guest reads it, around packed records. `lists`: of calls, where records name some
+    (`mix.lists_of`)."""
     if len(records) % POINT_BYTES:
         raise ValueError(f"{len(records)} bytes are no whole number of {POINT_BYTES}-byte records")
-    return _HEADER.pack(MAGIC, VERSION, POINT_BYTES, len(records) // POINT_BYTES, 0) + records
+    return _HEADER.pack(MAGIC, VERSION, POINT_BYTES, len(records) // POINT_BYTES, 0) + records + lists
 
 
 def unpack(data: bytes) -> list[Point]:
@@ -357,20 +270,13 @@ def unpack(data: bytes) -> list[Point]:
     magic, version, record, count, _ = _HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION or record != POINT_BYTES:
         raise UserError(f"this is no points file of version {VERSION} with {POINT_BYTES}-byte records")
-    if len(data) - _HEADER.size != count * POINT_BYTES:
+    if len(data) - _HEADER.size < count * POINT_BYTES:
         raise UserError(f"the points file announces {count} points and holds {len(data) - _HEADER.size} bytes of them")
     points = []
-    for row in _POINT.iter_unpack(data[_HEADER.size :]):
+    for row in _POINT.iter_unpack(data[_HEADER.size : _HEADER.size + count * POINT_BYTES]):
         name = row[0].rstrip(b"\0").decode(errors="replace")
         points.append(Point(name, *row[1 : len(_POINT_FIELDS)]))
     return points
-
-
-def unpack_results(data: bytes) -> list[Result]:
-    """The results of N * 64 bytes."""
-    if len(data) % RESULT_BYTES:
-        raise UserError(f"{len(data)} bytes are no whole number of {RESULT_BYTES}-byte results")
-    return [Result(*row) for row in _RESULT.iter_unpack(data)]
 
 
 def index_of(names: Sequence[str], word: str, what: str) -> int:

@@ -12,6 +12,7 @@ from breakeven.errors import UserError, printable
 from breakeven.files.writing import check_target, default_place, replacing
 from breakeven.points import record as pt
 from breakeven.points.measurements import converged_column
+from breakeven.points.result import describe_status
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +64,7 @@ def failures(table: pd.DataFrame) -> list[str]:
     bad = table[~table["ok"]]
     return [
         f"{row.routine} on {row.machine}, size {row.size}, src {row.src_offset}, dst {row.dst_offset}, "
-        f"{row.cache_state}: {pt.describe_status(int(row.status), int(row.detail))}"
+        f"{row.cache_state}: {describe_status(int(row.status), int(row.detail))}"
         for row in bad.itertuples()
     ]
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.errors import UserError
+from breakeven.points.distribution import Distribution
 from breakeven.points.engine import SweepProgress
 from breakeven.points.measurements import Tally
 from breakeven.points.table import failures
 from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from breakeven.tuning.codegen import Dispatchers
-from breakeven.tuning.distribution import Distribution
 from breakeven.tuning.plan_search import NEAR
 from breakeven.tuning.plans import Plan
 

@@ -18,7 +18,7 @@ from functools import cache
 
 import numpy as np
 
-from breakeven.tuning.distribution import Distribution
+from breakeven.points.distribution import Distribution
 from breakeven.tuning.plans import RULES, Layout, Plan, Rule, Segment, is_notch
 
 #: what a further branch must gain (a share of the expected cycles) to be tried: it costs as much on any machine

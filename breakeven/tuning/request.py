@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.output.shell import shell_command
+from breakeven.points.distribution import Distribution
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import repetitions_of
 from breakeven.points.ranges import ranges_text
-from breakeven.tuning.distribution import Distribution
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
 POINTS = 1000

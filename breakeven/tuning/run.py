@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from breakeven.files.data import in_checkout
 from breakeven.machine.resolve import resolve
 from breakeven.output.html import table
+from breakeven.points.distribution import Distribution
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.measurements import AGAIN, Tally
 from breakeven.routine.checks import check_known
 from breakeven.routine.guest import guest_routines
 from breakeven.tuning.call_sites import CallSites, simulate
 from breakeven.tuning.codegen import Dispatchers, header, installed_candidates, kind_of
-from breakeven.tuning.distribution import Distribution
 from breakeven.tuning.plan_search import (
     Costs,
     Tried,

@@ -20,7 +20,7 @@ from breakeven.routine.build import Registered
 from breakeven.routine.guest import guest_routines
 from breakeven.tuning.call_sites import unsure
 from breakeven.tuning.codegen import INLINE, Dispatchers, function, header
-from breakeven.tuning.distribution import Distribution, distribution_of, load, uniform
+from breakeven.points.distribution import Distribution, distribution_of, load, uniform
 from breakeven.tuning.plan_search import (
     Costs,
     Tried,

@@ -12,6 +12,7 @@ enum {
     MAX_OFFSET = 4095,
     MAX_REPETITIONS = 1000000,
     MAX_CALLS = 1000000,
+    MAX_MIX_CALLS = 65536,
 };
 #define MAX_SIZE (UINT64_C(1) << 24)
 #define MAX_STREAM (UINT64_C(64) << 20) /* bytes of all calls of a stream */
@@ -32,12 +33,13 @@ enum {
     SEND,
     CACHE_STATES,
 };
-/* Latency: one call between fences. Throughput, interleaved: what `calls` calls more take in a row, always warm. */
-enum { LATENCY, THROUGHPUT, INTERLEAVED, STREAM };
+/* Latency: one call between fences. Throughput, interleaved: what `calls` calls more take in a row, always warm. Mix: the
+   calls of a list, in a row. */
+enum { LATENCY, THROUGHPUT, INTERLEAVED, STREAM, MIX };
 enum {
     POINT_HUGE_PAGES = 1,
     POINT_NO_VERIFY = 2,
-    /* Of a stream alone: */
+    /* Of a stream alone; the reader of a mix, too: */
     POINT_MOVING_SOURCE = 4,
     POINT_UNTOUCHED_SOURCE = 8,
     POINT_READER = 16,
@@ -87,7 +89,17 @@ struct point {
     u64 fault_at;
     u32 flags, parameter;
     int32_t distance;
-    u8 reserved[12];
+    u32 reserved;
+    u64 mix; /* the name of its list of calls; `size` is then the bytes that they are spread over */
+};
+
+/* Behind the points: lists of calls, each a name (not 0), how many calls follow (not 0), and these. */
+struct list {
+    u64 name, calls;
+};
+
+struct call {
+    u32 size, src, dst; /* offsets into the buffers */
 };
 
 /* `overhead`: an empty call's cycles, or those of a stream of them, which have been subtracted from each measurement; 0 of
@@ -107,4 +119,5 @@ struct routine {
 _Static_assert(sizeof(struct header) == 32, "header");
 _Static_assert(sizeof(struct point) == 128, "point");
 _Static_assert(sizeof(struct result) == 64, "result");
+_Static_assert(sizeof(struct list) == 16 && sizeof(struct call) == 12, "list of calls");
 _Static_assert(sizeof(struct routine) == 64, "routine");

@@ -29,6 +29,9 @@
 #include "states.h"
 #include "stats.h"
 #include "streaming.h"
+#ifdef LATER
+#include "mixes.h"
+#endif
 
 enum { PAGE = 4096 };
 /* A fault inside an unrolled turn may count the whole turn, 8 words, as not copied. */
@@ -53,6 +56,7 @@ struct plan {
     struct stream stream;
     int verify;
     LATER_ONLY(int64_t distance; u64 made; u32 value;) /* moves.inc */
+    LATER_ONLY(int mixed; struct mixing mixing; u64 drawn;) /* mixes.inc */
 #ifdef HAS_PACKETS
     struct packets packets;
 #endif
@@ -331,7 +335,7 @@ static int check_work(const struct work *w, u64 ret, struct result *r) {
         return fail(r, WRONG_OUTPUT, wrong);
     if (!check_rest(w, copied, r))
         return 0;
-    if (plan.streams)
+    if (plan.streams LATER_ONLY(|| plan.mixed))
         return 1; /* the neighbouring chunks lie where the bands were */
 #ifdef HAS_PACKETS
     if (plan.packets.call)
@@ -427,6 +431,9 @@ static void chill(const struct point *p) {
 }
 #endif
 
+#ifdef LATER
+static void shuffle_calls(void);
+#endif
 #include "measure.inc"
 
 static void report_return(u64 ret, struct result *r) {
@@ -436,8 +443,13 @@ static void report_return(u64 ret, struct result *r) {
         r->ret = ret;
 }
 
+#ifdef LATER
+#include "mixes.inc"
+#endif
+
 static void run(const struct point *p, struct result *r) {
     KEPT u64 ret[2];
+    LATER_ONLY(if (p->measure == MIX) { run_mix(p, r); return; })
     if (!in_range(p) || !make_plan(p)) {
         r->status = OUT_OF_RANGE;
         return;

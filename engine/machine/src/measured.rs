@@ -84,16 +84,18 @@ impl Sweep {
         record: &[u8],
         trace: Option<(Box<dyn Write + Send + Sync>, u64)>,
     ) -> Result<Measured, EngineError> {
-        self.measured_observed(record, trace, &mut || ControlFlow::Continue(()))
+        self.measured_observed(record, &[], trace, &mut || ControlFlow::Continue(()))
     }
 
-    /// As [`Sweep::measured`]; `observer` is asked every few milliseconds, and may stop it.
+    /// As [`Sweep::measured`], with `lists` as of [`Sweep::run_with_lists`]; `observer` is asked every few milliseconds, and
+    /// may stop it.
     ///
     /// # Errors
     /// As there, and a run that was stopped.
     pub fn measured_observed(
         &self,
         record: &[u8],
+        lists: &[u8],
         trace: Option<(Box<dyn Write + Send + Sync>, u64)>,
         observer: Observer<'_>,
     ) -> Result<Measured, EngineError> {
@@ -102,7 +104,7 @@ impl Sweep {
         }
         let mut machine = self.machine()?;
         machine.bus.cycle_reads = Some(Vec::new());
-        let end = run_point(&mut machine, record, observer);
+        let end = run_point(&mut machine, record, lists, observer);
         if end.cause == Cause::Interrupted {
             return Err(stopped());
         }
@@ -119,9 +121,9 @@ impl Sweep {
         // Again from the snapshot: RAM that belongs to one point cannot be taken back by another machine.
         drop(machine);
         let mut machine = match trace {
-            Some((to, limit)) => self.traced_at(record, begin, to, limit, observer)?,
+            Some((to, limit)) => self.traced_at((record, lists), begin, to, limit, observer)?,
             None => {
-                let mut machine = self.with_point(record)?;
+                let mut machine = self.with_point((record, lists))?;
                 run_to(&mut machine, begin, observer)?;
                 machine
             }
@@ -134,7 +136,7 @@ impl Sweep {
     /// A machine that has run to `begin` and whose trace, of what is in flight there and of all that follows, goes to `to`.
     fn traced_at(
         &self,
-        record: &[u8],
+        point: (&[u8], &[u8]),
         begin: u64,
         to: Box<dyn Write + Send + Sync>,
         limit: u64,
@@ -143,7 +145,7 @@ impl Sweep {
         let all = TraceOptions { start: 0, end: 0, limit: u64::MAX, pipeline: true, instructions: false };
         let mut lead = LEAD;
         loop {
-            let mut machine = self.with_point(record)?;
+            let mut machine = self.with_point(point)?;
             let (snapshot, start) = (machine.state.core.cycles(), begin.saturating_sub(lead));
             if start > snapshot {
                 // Thereabouts: a core that stops later, or at another boundary, is told below.
@@ -162,10 +164,10 @@ impl Sweep {
         }
     }
 
-    /// A machine at the snapshot that keeps an account and is given the point.
-    fn with_point(&self, record: &[u8]) -> Result<Machine, EngineError> {
+    /// A machine at the snapshot that keeps an account and is given the point: its record, and lists.
+    fn with_point(&self, (record, lists): (&[u8], &[u8])) -> Result<Machine, EngineError> {
         let mut machine = self.machine()?;
-        crate::sweep::give_point(&mut machine, record);
+        crate::sweep::give_point(&mut machine, record, lists);
         machine.keep_account();
         Ok(machine)
     }

@@ -157,6 +157,20 @@ impl Sweep {
         threads: usize,
         observer: &mut dyn FnMut(Report<'_>) -> ControlFlow<()>,
     ) -> Result<Vec<u8>, EngineError> {
+        self.run_with_lists(records, &[], threads, observer)
+    }
+
+    /// As [`Sweep::run`]; `lists` stand behind each point's record in the file that the guest reads.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_with_lists(
+        &self,
+        records: &[u8],
+        lists: &[u8],
+        threads: usize,
+        observer: &mut dyn FnMut(Report<'_>) -> ControlFlow<()>,
+    ) -> Result<Vec<u8>, EngineError> {
         if records.len() % RECORD_BYTES != 0 {
             return Err(EngineError::Sweep(format!(
                 "{} bytes of records are not a multiple of {RECORD_BYTES}",
@@ -175,7 +189,7 @@ impl Sweep {
             for _ in 0..threads.min(total) {
                 let (send, next, stop) = (send.clone(), &next, &stop);
                 scope.spawn(move || {
-                    if let Err(e) = self.work(records, next, stop, &send) {
+                    if let Err(e) = self.work(records, lists, next, stop, &send) {
                         // The receiver lives until all workers are gone.
                         let _ = send.send(Err(e));
                     }
@@ -193,6 +207,7 @@ impl Sweep {
     fn work(
         &self,
         records: &[u8],
+        lists: &[u8],
         next: &AtomicUsize,
         stop: &AtomicBool,
         send: &mpsc::Sender<Result<Results, EngineError>>,
@@ -210,7 +225,7 @@ impl Sweep {
                 machine.restore(&self.state, &self.devices)?;
             }
             restored = false;
-            let end = run_point(&mut machine, record, &mut || match stop.load(Ordering::Relaxed) {
+            let end = run_point(&mut machine, record, lists, &mut || match stop.load(Ordering::Relaxed) {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             });
@@ -281,26 +296,32 @@ fn collect(
     }
 }
 
-/// A points file that holds one record.
-fn points_file(record: &[u8]) -> Arc<[u8]> {
-    let mut file = Vec::with_capacity(HEADER_BYTES + RECORD_BYTES);
+/// A points file that holds one record, and the lists of calls that it may name.
+fn points_file(record: &[u8], lists: &[u8]) -> Arc<[u8]> {
+    let mut file = Vec::with_capacity(HEADER_BYTES + RECORD_BYTES + lists.len());
     file.extend_from_slice(b"BEPOINTS");
     file.extend_from_slice(&2u32.to_le_bytes());
     file.extend_from_slice(&(RECORD_BYTES as u32).to_le_bytes());
     file.extend_from_slice(&1u64.to_le_bytes());
     file.extend_from_slice(&0u64.to_le_bytes());
     file.extend_from_slice(record);
+    file.extend_from_slice(lists);
     file.into()
 }
 
 /// Gives the guest its next point.
-pub(crate) fn give_point(machine: &mut Machine, record: &[u8]) {
+pub(crate) fn give_point(machine: &mut Machine, record: &[u8], lists: &[u8]) {
     machine.bus.pauses.at_readfile = false;
-    machine.bus.readfile = points_file(record);
+    machine.bus.readfile = points_file(record, lists);
 }
 
-pub(crate) fn run_point(machine: &mut Machine, record: &[u8], observer: &mut dyn FnMut() -> ControlFlow<()>) -> RunEnd {
-    give_point(machine, record);
+pub(crate) fn run_point(
+    machine: &mut Machine,
+    record: &[u8],
+    lists: &[u8],
+    observer: &mut dyn FnMut() -> ControlFlow<()>,
+) -> RunEnd {
+    give_point(machine, record, lists);
     let limits = limits(record, machine);
     machine.run_observed(limits, &mut |_| observer())
 }

@@ -39,8 +39,9 @@ impl Sweep {
 
     /// Runs records of 128 bytes; results of 64 bytes in the same order, whatever the number of threads (0: all).
     /// `on_progress(done, total)` and `on_results(indices, results)` (32-bit little-endian numbers of the points that are
-    /// done since the last call, and their results) are called now and then.
-    #[pyo3(signature = (records, threads=0, on_progress=None, on_results=None))]
+    /// done since the last call, and their results) are called now and then. `lists`: what stands behind each record in the
+    /// file that the guest reads.
+    #[pyo3(signature = (records, threads=0, on_progress=None, on_results=None, lists=None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -48,6 +49,7 @@ impl Sweep {
         threads: usize,
         on_progress: Option<Py<PyAny>>,
         on_results: Option<Py<PyAny>>,
+        lists: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut raised = None;
         let mut observer = |report: engine::SweepReport<'_>| {
@@ -68,7 +70,7 @@ impl Sweep {
                 }
             }
         };
-        let results = guarded(|| Ok(py.detach(|| self.inner.run(records, threads, &mut observer))))?;
+        let results = guarded(|| Ok(py.detach(|| self.inner.run_with_lists(records, lists.unwrap_or_default(), threads, &mut observer))))?;
         if let Some(error) = raised {
             return Err(error);
         }
@@ -78,8 +80,8 @@ impl Sweep {
     /// One point with a look into the measurement of its median: the result (64 bytes), the core's cycles at the two
     /// readings of the counter, and all statistics in between (none for a point without a right result). Its micro-ops go
     /// to the file `trace` (O3PipeView), up to `trace_limit` bytes; last comes whether that was enough.
-    /// `on_progress()`: as for the boot.
-    #[pyo3(signature = (record, trace=None, trace_limit=1 << 30, on_progress=None))]
+    /// `on_progress()`: as for the boot; `lists`: as of `run`.
+    #[pyo3(signature = (record, trace=None, trace_limit=1 << 30, on_progress=None, lists=None))]
     fn measured<'py>(
         &self,
         py: Python<'py>,
@@ -87,9 +89,12 @@ impl Sweep {
         trace: Option<PathBuf>,
         trace_limit: u64,
         on_progress: Option<Py<PyAny>>,
+        lists: Option<&[u8]>,
     ) -> PyResult<Measured<'py>> {
         let trace = trace.map(|path| (TraceFile::new(path) as _, trace_limit));
-        let m = watched(on_progress, |observer| py.detach(|| self.inner.measured_observed(record, trace, observer)))?;
+        let m = watched(on_progress, |observer| {
+            py.detach(|| self.inner.measured_observed(record, lists.unwrap_or_default(), trace, observer))
+        })?;
         Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats), m.traced))
     }
 }

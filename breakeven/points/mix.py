@@ -1,0 +1,143 @@
+"""Mixes: many calls in a row whose sizes follow a distribution and whose places are drawn at random.
+
+One size repeated is what a branch predictor learns by heart. Programs call with sizes that differ from call to call; of
+such calls a mix measures the whole row. They are drawn here, not by the guest, so that a simulator, a real gem5 and
+this host's processor make the same ones. A point names its list of calls by what the list holds, and whoever runs the
+point hands the list on behind the points (docs/guests.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+import struct
+from bisect import bisect_right
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from breakeven.errors import UserError
+from breakeven.points.distribution import PUBLISHED, Distribution, load, uniform
+from breakeven.points.ranges import parse_integers
+from breakeven.points.record import MAX_MIX_CALLS, MAX_SIZE, MIX, POINT_BYTES, PointError, check_range
+
+#: calls of a mix where nobody asks for another number: half of what glibc's bench-memcpy-random makes
+CALLS = 4096
+#: how source and destination of SPEC 2017's calls are aligned: alignment -> share (glibc, bench-memcpy-random.c)
+SPEC2017_ALIGNED = (
+    {8: 300, 16: 292, 32: 168, 64: 153, 4: 79, 2: 14, 1: 18},
+    {8: 265, 16: 263, 64: 209, 32: 174, 4: 90, 2: 10, 1: 13},
+)
+#: a list in the points file: its name, how many calls; then their sizes and both offsets
+_LIST, _CALL = struct.Struct("<QQ"), struct.Struct("<III")
+#: where a record says its measure, and the name of its list
+_MEASURE_AT, _NAME_AT = 60, POINT_BYTES - 8
+#: lists that this process has drawn, by name
+_drawn: dict[int, CallList] = {}
+
+
+class CallList(NamedTuple):
+    """The calls of one point."""
+
+    #: what its record says; decided by what it holds
+    name: int
+    calls: int
+    #: bytes that all calls together copy
+    bytes: int
+    #: as the guest reads it
+    packed: bytes
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Calls whose sizes follow `distribution`; their buffers lie anywhere in a working set."""
+
+    distribution: Distribution
+    calls: int = CALLS
+    #: both buffers lie at multiples of it; 0: at those of `SPEC2017_ALIGNED`, as often as there
+    align: int = 0
+    #: of the draws
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        check_range("calls", self.calls)
+        if self.calls > MAX_MIX_CALLS:
+            raise PointError(f"calls {self.calls} is out of range: 1 to {MAX_MIX_CALLS} for a mix")
+        if not 0 <= self.align <= 4096:
+            raise PointError(f"align {self.align} is out of range: 1 to 4096, or 0 for the alignments of SPEC 2017")
+
+    def __str__(self) -> str:
+        aligned = f", aligned to {self.align}" if self.align else ""
+        return f"{self.distribution.name}, {self.calls} calls{aligned}"
+
+    def drawn(self, working_set: int) -> CallList:
+        """The calls, within `working_set` bytes of either buffer; the same ones on every host. Raises `PointError`."""
+        check_range("size", working_set)
+        sizes = list(self.distribution.shares)
+        if sizes[-1] > working_set:
+            raise PointError(
+                f"a mix of up to {sizes[-1]} bytes does not fit into a working set of {working_set}: "
+                f"give a size of {sizes[-1]} and more"
+            )
+        shares = [*itertools.accumulate(self.distribution.shares.values())]
+        aligned = [{self.align: 1}] * 2 if self.align else SPEC2017_ALIGNED
+        sides = [(list(side), [*itertools.accumulate(side.values())]) for side in aligned]
+        # Of `random` this alone is the same in every version of Python.
+        draw = random.Random(self.seed).random
+        packed, total = bytearray(), 0
+        for _ in range(self.calls):
+            size = sizes[_drawn_index(shares, draw())]
+            offsets = []
+            for alignments, weights in sides:
+                align = alignments[_drawn_index(weights, draw())]
+                offsets.append(int(draw() * ((working_set - size) // align + 1)) * align)
+            packed += _CALL.pack(size, *offsets)
+            total += size
+        name = int.from_bytes(hashlib.sha256(packed).digest()[:8], "little") >> 1 or 1
+        found = CallList(name, self.calls, total, _LIST.pack(name, self.calls) + packed)
+        _drawn[name] = found
+        return found
+
+
+def _drawn_index(cumulative: list[float], draw: float) -> int:
+    return min(bisect_right(cumulative, draw * cumulative[-1]), len(cumulative) - 1)
+
+
+def mix_of(text: str, calls: int | None = None, align: int = 0, seed: int = 1) -> Mix:
+    """The mix that a text names: sizes (``1..256``, each as often), a published distribution or a file of one. Raises
+    `UserError`."""
+    if text not in PUBLISHED and not Path(text).is_file():
+        try:
+            distribution = uniform(parse_integers(text, "size", 0, MAX_SIZE))
+        except UserError:
+            known = ", ".join(PUBLISHED)
+            raise UserError(
+                f"there is no mix {text!r}: give sizes (1..256), {known} or a file (docs/tune.md)"
+            ) from None
+    else:
+        distribution = load(text)
+    return Mix(distribution, CALLS if calls is None else calls, align, seed)
+
+
+def bytes_of(name: int) -> int:
+    """Bytes that the calls of a list copy together."""
+    return _list(name).bytes
+
+
+def lists_of(records: bytes) -> bytes:
+    """The lists that packed points name, each once, as they stand behind the points in a points file."""
+    if not _drawn:
+        return b""
+    measure, name = struct.Struct("<I"), struct.Struct("<Q")
+    starts = range(0, len(records), POINT_BYTES)
+    mixed = (at for at in starts if measure.unpack_from(records, at + _MEASURE_AT)[0] == MIX)
+    names = dict.fromkeys(name.unpack_from(records, at + _NAME_AT)[0] for at in mixed)
+    return b"".join(_list(each).packed for each in names)
+
+
+def _list(name: int) -> CallList:
+    try:
+        return _drawn[name]
+    except KeyError:
+        raise UserError(f"the calls of mix {name:#x} are not known here: ask with --mix for what they were") from None
