@@ -72,6 +72,8 @@ class Best:
     measure: str
     rows: list[Row]
     table: pd.DataFrame
+    #: what is mixed; the sizes are then working sets. Empty: none
+    mix: str = ""
     #: routines with an instruction that a machine lacks: machine -> names
     left_out: dict[str, list[str]] = field(default_factory=dict)
     #: what went wrong, point by point; such points win nothing
@@ -82,7 +84,7 @@ class Best:
 
     def conditions(self) -> str:
         """What all rows have in common."""
-        return f"{self.kind}, {self.cache}, {self.measure}"
+        return f"{self.kind}, {self.cache}, {self.measure}" if not self.mix else f"{self.kind}, a mix of {self.mix}"
 
     def left_out_words(self) -> str:
         """Which routines were left out where; empty: none."""
@@ -103,8 +105,9 @@ class Best:
                 if row.isa == isa
             ]
             same = {row[2] for row in rows} == {"0"}
+            drop = (1, 2) if self.mix else (2,) if same else ()
             heads = ["machine", "src+", "dst+", *(f"{size} B" for size in self.sizes)]
-            keep = [i for i in range(len(heads)) if i != 2 or not same]
+            keep = [i for i in range(len(heads)) if i not in drop]
             title = f"{ISA_NAMES.get(isa, isa)}: the fastest of {self.conditions()}; its lead over the next, = a tie"
             found.append((title, [heads[i] for i in keep], [tuple(row[i] for i in keep) for row in rows]))
         return found
@@ -112,7 +115,7 @@ class Best:
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
-            "kind": self.kind, "sizes": self.sizes, "cache": self.cache, "measure": self.measure,
+            "kind": self.kind, "sizes": self.sizes, "cache": self.cache, "measure": self.measure, "mix": self.mix,
             "rows": [asdict(row) for row in self.rows], "left_out": self.left_out,
             "points": len(self.table), "simulated": self.simulated,
             "measured_again": measured_again(self.table), "not_converged": Tally().add(self.table).not_converged,
@@ -153,7 +156,15 @@ def best(
         done += spec.count()
     table, first = pd.concat(tables, ignore_index=True), specs[0]
     return Best(
-        kind, list(first.sizes), first.cache_states[0], first.measures[0], rows, table, left_out, failures(table)
+        kind,
+        list(first.sizes),
+        first.cache_states[0],
+        first.measures[0],
+        rows,
+        table,
+        str(first.mix) if first.mix else "",
+        left_out,
+        failures(table),
     )
 
 

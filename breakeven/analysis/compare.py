@@ -50,7 +50,9 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     if along == "size":
         sizes = [int(value) for value in x]
         half_iqrs = _half_iqrs(engine, spec, sizes, names)
-        return Comparison(spec, table, along, [*sizes], curves, leads(sizes, curves), [], bad, least, half_iqrs)
+        # Where one routine overtakes another along the working set is no threshold that a dispatcher could test.
+        found = None if spec.mix else leads(sizes, curves)
+        return Comparison(spec, table, along, [*sizes], curves, found, [], bad, least, half_iqrs)
     crossings = [(a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]]
     return Comparison(spec, table, along, x, curves, None, crossings, bad, least)
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.analysis.crossings import TIE, Leads, Rank, ranking
+from breakeven.analysis.crossings import TIE, Leads, Rank, leaders_of, ranking
 from breakeven.analysis.verdict import (
     AHEAD,
     NARROWER,
@@ -20,6 +20,7 @@ from breakeven.analysis.verdict import (
     sentences,
 )
 from breakeven.output.html import escape, table, wrong
+from breakeven.points import STREAM_FLAGS
 from breakeven.points.measurements import Tally, again_words, measured_again
 from breakeven.sweeps.spec import SweepSpec
 
@@ -62,6 +63,8 @@ class Comparison:
 
     def sentences(self) -> list[str]:
         """All that is said below the tables."""
+        if self.spec.mix and self.along == "size":
+            return [_most_often_ahead(self.x, self.curves)]
         if self.leads is None:
             return [describe_crossings(a, b, self.along, where) for a, b, where in self.crossings]
         return sentences([int(v) for v in self.x], self.curves, self.leads, NARROWER)
@@ -84,6 +87,10 @@ class Comparison:
 
     def conditions(self) -> str:
         """Machine, offsets, cache state and measure in a line."""
+        if self.spec.mix:
+            reader = ", each read after it" if self.spec.flags & STREAM_FLAGS["reader"] else ""
+            within = "" if self.along == "size" else f" in {self.spec.sizes[0]} B"
+            return f"{self.spec.machines[0]}, a mix of {self.spec.mix}{within}{reader}"
         src, dst = self.spec.pairs()[0]
         size = "" if self.along == "size" else f"{self.spec.sizes[0]} B, "
         return (
@@ -130,6 +137,27 @@ class Comparison:
         return comparison_page(self)
 
 
+def _most_often_ahead(x: list[float], curves: dict[str, list[float]]) -> str:
+    """Who is ahead in the working sets of a mix, in a sentence."""
+    ahead = [leaders_of({name: curve[i] for name, curve in curves.items()}, TIE) for i in range(len(x))]
+    if len({names for names, _ in ahead}) == 1:
+        names, leads = ahead[0][0], [lead for _, lead in ahead]
+        where = (
+            f"in a working set of {x[0]:.0f} B"
+            if len(x) == 1
+            else f"in every working set tried ({x[0]:.0f} to {x[-1]:.0f} B)"
+        )
+        by = f"{min(leads):.2f}" if len(x) == 1 else f"{min(leads):.2f} to {max(leads):.2f}"
+        if len(names) > 1:
+            return f"{' and '.join(names)} tie {where}"
+        return f"{names[0]} leads {where}: {by} times as fast as the next"
+    each = (
+        f"{size:.0f} B {' = '.join(names)}" + (f" ({lead:.2f}x)" if len(names) == 1 else "")
+        for size, (names, lead) in zip(x, ahead, strict=True)
+    )
+    return f"the fastest by working set: {'; '.join(each)}"
+
+
 def plot_comparison(found: Comparison, path: Path) -> None:
     """The comparison's curves with their crossings."""
     from breakeven.output import plots
@@ -147,11 +175,15 @@ def plot_comparison(found: Comparison, path: Path) -> None:
         caption=f"{found.conditions()}."
         + (f" Marked: {what}." if marks else "")
         + (f" {again}." if (again := again_words(found.table)) else ""),
-        xlabel="size (bytes)" if along_size else found.along,
+        xlabel=_axis(found) if along_size else found.along,
         log_x=wide,
         log_y=wide,
         spans=marks,
     )
+
+
+def _axis(found: Comparison) -> str:
+    return "working set (bytes)" if found.spec.mix else "size (bytes)"
 
 
 def comparison_page(found: Comparison) -> str:

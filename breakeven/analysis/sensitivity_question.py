@@ -18,6 +18,7 @@ def question(spec: SweepSpec) -> str:
     """What identifies the question beside machine, engine and guest: all that decides the points but several sizes."""
     told = {each.name: getattr(spec, each.name) for each in fields(spec) if each.name not in _BESIDE}
     told |= {"pairs": spec.pairs(), "size": spec.sizes[0] if len(spec.sizes) == 1 else None}
+    told["mix"] = spec.mix.drawn(max(spec.sizes)).name if spec.mix else 0
     return "sensitivity " + json.dumps(told, default=list)
 
 

@@ -171,7 +171,7 @@ def best(
     *,
     sizes: Numbers = "8,16,32,64,100,256,512,1448",
     settings: Settings | None = None,
-    src: Numbers = (0, 3),
+    src: Numbers | None = None,
     dst: Numbers = 0,
     cache: str = "warm",
     measure: str = "latency",
@@ -183,7 +183,7 @@ def best(
     **options: Unpack[Measuring],
 ) -> Best:
     """The fastest routine of a kind at each size, and its lead over the next, on each of `machines` (``"all"``: every
-    preset of a processor).
+    preset of a processor). `src`: 0 and 3 where nothing is said; a mix has no offsets.
 
     `before`: called with the number of points and about how many seconds they take on one core, before they run.
 
@@ -196,10 +196,11 @@ def best(
     from breakeven.machine.presets import machine_names
 
     check_kind(kind)
+    offsets: Numbers = src if src is not None else 0 if options.get("mix") else (0, 3)
     names = machine_names([machines] if isinstance(machines, str) else machines)
     specs = [
         sweep_spec(
-            kind, name, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
+            kind, name, settings, path_of(guest), sizes=sizes, src=offsets, dst=dst, cache=cache, measure=measure,
             parameters=None, options=options, quiet=True,
         )
         for name in names

@@ -54,6 +54,7 @@ def find(
         [old, new], machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
         parameters=parameters, options=options,
     )  # fmt: skip
+    spec.check_searched()
     with opened_engine(store, guest, scheduler=scheduler) as engine:
         found = search(spec, engine, threads, progress, budget)
         return replace(found, simulated=simulated_by(engine, len(found.table)))
@@ -91,6 +92,7 @@ def surface(
         [old, new], machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
         parameters=parameters, options=options,
     )  # fmt: skip
+    spec.check_searched()
     with opened_engine(store, guest, scheduler=scheduler) as engine:
         return search(spec, engine, threads, progress)
 
@@ -126,6 +128,7 @@ def sensitivity(
         [old, new], machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
         parameters=None, options=options,
     )  # fmt: skip
+    spec.check_searched()
     with opened_engine(store, guest) as engine:
         return run_sensitivity(spec, engine, threads, progress, top=top, match=match)
 

@@ -36,7 +36,9 @@ def best_(
     kind: Annotated[str, typer.Argument(help="copy, user-copy, checksum, copy-checksum, set, move.")],
     machine: MachinesOption = ["u74"],  # noqa: B006
     sizes: Annotated[str, typer.Option("--sizes", "-n", help="Sizes in bytes.")] = "8,16,32,64,100,256,512,1448",
-    src: Annotated[str, typer.Option("--src", "-s", help="Source offsets: a row each.")] = "0,3",
+    src: Annotated[
+        str | None, typer.Option("--src", "-s", help="Source offsets: a row each (0,3; a mix has none).")
+    ] = None,
     dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets: a row each.")] = "0",
     measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006

@@ -75,11 +75,12 @@ def _times(found: Comparison) -> Table:
         ahead, _ = leaders_of({name: curve[i] for name, curve in found.curves.items()}, TIE)
         mark = "=" if len(ahead) > 1 else "*"
         cells = (f"{found.cycles_text(name, i)} {mark if name in ahead else ' '}" for name in names)
-        rows.append((f"{found.x[i]:g}", *cells))
+        rows.append((f"{found.x[i]:.0f}" if found.along == "size" else f"{found.x[i]:g}", *cells))
     dispersion = f", {found.dispersion_words}" if found.dispersion_words else ""
     title = f"cycles/call (* fastest, = within {TIE:.0%}{dispersion})"
     # The mark stands after the number, so heads move with it.
-    heads = (found.along, *(f"{name}  " for name in names))
+    along = "working set" if found.spec.mix and found.along == "size" else found.along
+    heads = (along, *(f"{name}  " for name in names))
     return Table(heads, rows, title, range(len(heads)))
 
 

@@ -61,7 +61,8 @@ def _print(found: Any) -> None:
     if len(names) > 1:
         _print_errors(found, names)
     for name in names:
-        print(f"{name}: {describe_leads(found.found[name].leads, NARROWER)}")
+        one = found.found[name]
+        print(f"{name}: {describe_leads(one.leads, NARROWER) if one.leads else one.sentences()[0]}")
 
 
 def _print_errors(found: Any, names: list[str]) -> None:

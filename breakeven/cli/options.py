@@ -84,7 +84,7 @@ MeasureOption = Annotated[
     str,
     typer.Option(
         "--measure",
-        help="latency (one call between fences), throughput (one call more in a row), interleaved, stream.",
+        help="latency (one call between fences), throughput (one call more in a row), interleaved, stream; see --mix.",
     ),
 ]
 RepetitionsOption = Annotated[
@@ -99,11 +99,24 @@ WarmupOption = Annotated[
     int, typer.Option("--warmup", parser=NUMBER, help="Unmeasured calls before the first measurement.")
 ]
 CallsOption = Annotated[
-    int, typer.Option("--calls", parser=NUMBER, help="Throughput, interleaved: the cycles of so many calls.")
+    int | None,
+    typer.Option("--calls", parser=NUMBER, help="Cycles are of so many calls: throughput, interleaved 16; a mix 4096."),
+]
+MixOption = Annotated[
+    str,
+    typer.Option(
+        "--mix", help="Calls of sizes drawn at random: 1..256, spec2017 or a file; the size is the working set."
+    ),
+]
+AlignOption = Annotated[
+    int, typer.Option("--align", parser=NUMBER, help="Mix: offsets are multiples of this; 0: as SPEC 2017's.")
 ]
 HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]
 StreamOption = Annotated[
-    str, typer.Option("--stream", help="Of a stream: moving (source), untouched (pages of it), reader; with commas.")
+    str,
+    typer.Option(
+        "--stream", help="Of a stream: moving (source), untouched (pages of it), reader (of a mix, too); with commas."
+    ),
 ]
 TotalOption = Annotated[str, typer.Option("--total", help="Bytes of all calls of a stream together.")]
 Size2Option = Annotated[

@@ -79,6 +79,8 @@ def exit_status_of(result: PointResult) -> int:
         why = f" ({point.routine} {result.notes})" if result.notes and result.status == pt.UNEXPECTED_TRAP else ""
         if result.status == pt.OUT_OF_RANGE and point.parameter:
             why = f" ({point.routine} takes no --parameter)"
+        elif result.status == pt.OUT_OF_RANGE and point.flags & pt.STREAM_FLAGS["reader"]:
+            why = f" ({point.routine} writes nothing that a reader could read)"
         elif result.status == pt.OUT_OF_RANGE and point.distance:
             why = f" ({point.routine} is no copy or move of the guest's: it takes no --distance)"
         elif result.status == pt.OUT_OF_RANGE and point.fault_at != pt.NO_FAULT:
@@ -93,6 +95,8 @@ def where(point: Any) -> str:
     from breakeven import points as pt
 
     state, measure = pt.CACHE_STATES[point.cache_state], pt.MEASURES[point.measure]
+    if point.measure == pt.MIX:
+        return f"a mix of {point.calls} calls in {point.size} B"
     to = f"dst = src{point.distance:+}" if point.distance else f"dst+{point.dst_offset}"
     return f"{point.size} B, src+{point.src_offset}, {to}, {state}, {measure}"
 
@@ -106,7 +110,22 @@ def _measured_as(result: PointResult) -> str:
         return f"what {calls} calls more take in a row"
     if measure == "stream":
         return "all calls of a stream, less an empty one"
+    if measure == "mix":
+        reader = ", and of reading what each wrote" if result.point.flags & pt.STREAM_FLAGS["reader"] else ""
+        return f"all calls in a row{reader}; nothing repeats, so that no predictor learns them by heart"
     return "one call between fences, less an empty one; what overlaps the fences does not count"
+
+
+def _bytes_of(point: Any) -> float:
+    """Bytes that the calls of a point move."""
+    from breakeven import points as pt
+    from breakeven.points.mix import bytes_of
+
+    if point.measure == pt.MIX:
+        return bytes_of(point.mix)
+    # The interleaved measure alternates its two sizes: on average a call moves half of both.
+    size = (point.size + point.size2) / 2 if point.measure == 2 else point.size
+    return float(size * point.calls)
 
 
 def _print_point(result: PointResult, json: bool) -> None:
@@ -115,9 +134,7 @@ def _print_point(result: PointResult, json: bool) -> None:
     from breakeven.points.machine_spec import HOST
 
     point = result.point
-    moved = point.size + (point.size2 if point.measure == 2 else 0)
-    # The interleaved measure alternates its two sizes: on average a call moves half of both.
-    total = point.size * point.calls if point.measure != 2 else moved * point.calls / 2
+    total = _bytes_of(point)
     rate = total / result.cycles_median if result.cycles_median else 0.0
     if json:
         print_json({
@@ -133,6 +150,7 @@ def _print_point(result: PointResult, json: bool) -> None:
     known = {True: "converged; ", False: "not converged; ", None: ""}[result.converged]
     measured = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
+    calls += f", {result.cycles_median / point.calls:.1f} a call" if point.measure == pt.MIX else ""
     counted = result.machine.split(" ")[0] != HOST
     # A call may take no time beside an empty one: fences hide some cycles.
     timed = result.cycles_median > 0

@@ -10,12 +10,14 @@ import typer
 from breakeven.cli.bundles import Command, option_group
 from breakeven.cli.options import (
     NUMBER,
+    AlignOption,
     CallsOption,
     DistanceOption,
     Dst2Option,
     DstOption,
     HugeOption,
     MeasureOption,
+    MixOption,
     ParameterOption,
     RepetitionsOption,
     SeedOption,
@@ -35,7 +37,9 @@ def _measuring(
     measure: MeasureOption = "latency",
     repetitions: RepetitionsOption = None,
     warmup: WarmupOption = 2,
-    calls: CallsOption = 16,
+    calls: CallsOption = None,
+    mix: MixOption = "",
+    align: AlignOption = 0,
     stream: StreamOption = "",
     total: TotalOption = TOTAL,
     size2: Size2Option = "0",
@@ -48,7 +52,8 @@ def _measuring(
 ) -> dict[str, Any]:
     """How points are measured, as the Python API takes it."""
     return {
-        "cache": cache, "measure": measure, "repetitions": repetitions, "warmup": warmup, "calls": calls,
+        "cache": cache, "measure": measure, "repetitions": repetitions, "warmup": warmup, "calls": calls, "mix": mix,
+        "align": align,
         "stream": stream, "total": total, "size2": size2, "src_offset2": src2, "dst_offset2": dst2, "seed": seed,
         "routine_parameter": routine_parameter, "distance": distance, "huge_pages": huge_pages,
     }  # fmt: skip

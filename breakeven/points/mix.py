@@ -22,8 +22,6 @@ from breakeven.points.distribution import PUBLISHED, Distribution, load, uniform
 from breakeven.points.ranges import parse_integers
 from breakeven.points.record import MAX_MIX_CALLS, MAX_SIZE, MIX, POINT_BYTES, PointError, check_range
 
-#: calls of a mix where nobody asks for another number: half of what glibc's bench-memcpy-random makes
-CALLS = 4096
 #: how source and destination of SPEC 2017's calls are aligned: alignment -> share (glibc, bench-memcpy-random.c)
 SPEC2017_ALIGNED = (
     {8: 300, 16: 292, 32: 168, 64: 153, 4: 79, 2: 14, 1: 18},
@@ -53,8 +51,10 @@ class CallList(NamedTuple):
 class Mix:
     """Calls whose sizes follow `distribution`; their buffers lie anywhere in a working set."""
 
+    #: how it was asked for
+    text: str
     distribution: Distribution
-    calls: int = CALLS
+    calls: int
     #: both buffers lie at multiples of it; 0: at those of `SPEC2017_ALIGNED`, as often as there
     align: int = 0
     #: of the draws
@@ -104,7 +104,7 @@ def _drawn_index(cumulative: list[float], draw: float) -> int:
     return min(bisect_right(cumulative, draw * cumulative[-1]), len(cumulative) - 1)
 
 
-def mix_of(text: str, calls: int | None = None, align: int = 0, seed: int = 1) -> Mix:
+def mix_of(text: str, calls: int = 4096, align: int = 0, seed: int = 1) -> Mix:
     """The mix that a text names: sizes (``1..256``, each as often), a published distribution or a file of one. Raises
     `UserError`."""
     if text not in PUBLISHED and not Path(text).is_file():
@@ -117,7 +117,7 @@ def mix_of(text: str, calls: int | None = None, align: int = 0, seed: int = 1) -
             ) from None
     else:
         distribution = load(text)
-    return Mix(distribution, CALLS if calls is None else calls, align, seed)
+    return Mix(text, distribution, calls, align, seed)
 
 
 def bytes_of(name: int) -> int:

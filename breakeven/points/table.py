@@ -45,6 +45,8 @@ def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results
     columns["status"] = results["status"].astype("i8")
     # Unsigned: a wrong return value may be any 64 bits. Of a right result it is what `converged` is told by.
     columns["detail"] = np.where(results["status"] == 0, 0, results["detail"]).astype("u8")
+    if records["mix"].any():
+        columns["mix"] = records["mix"].astype("i8")
     columns.update(parameters)
     table = pd.DataFrame(columns)
     table["routine"] = table["routine"].astype(str)

@@ -67,7 +67,7 @@ def tables(
         if len(records):
             table = frame_of(printable(context.machine), {}, records, results)
             # What a sweep's table says only where it is not the default: all that tells two points apart.
-            more = {column: records[column].astype("i8") for column in DESCRIBED}
+            more = {column: records[column].astype("i8") for column in (*DESCRIBED, "mix")}
             yield context, table.assign(**more, **context.identity._asdict())
     if unknown:
         text = f"{unknown} points of the store {str(store.path)!r} are none that this version knows: left out"
@@ -75,8 +75,8 @@ def tables(
 
 
 def without_defaults(table: pd.DataFrame) -> pd.DataFrame:
-    default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
-    return table.drop(columns=[name for name in DESCRIBED if (table[name] == default[name]).all()])
+    default = {name: getattr(pt.Point("", 0), name) for name in (*DESCRIBED, "mix")}
+    return table.drop(columns=[name for name in default if (table[name] == default[name]).all()])
 
 
 def _known(records: np.ndarray) -> np.ndarray:

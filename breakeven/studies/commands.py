@@ -35,7 +35,7 @@ def sweep_command(spec: SweepSpec) -> str:
         words += [option, ranges_text(offsets)] if offsets != {0} else []
     if list(spec.cache_states) != ["warm"]:
         words += ["--cache", ",".join(spec.cache_states)]
-    if list(spec.measures) != ["latency"]:
+    if list(spec.measures) not in (["latency"], ["mix"]):
         words += ["--measure", ",".join(spec.measures)]
     return shlex.join([*words, *_how(spec)])
 
@@ -65,6 +65,8 @@ def _how(spec: SweepSpec) -> list[str]:
         words += ["--stream", ",".join(kinds)]
     if "stream" in spec.measures:
         words += ["--total", str(spec.total)]
+    if spec.mix:
+        words += ["--mix", spec.mix.text, "--align", str(spec.mix.align)]
     # Always said: a command without a number measures again what has not converged, a study does not.
     words += ["--repetitions", str(spec.repetitions_of(spec.measures[0]))]
     for option, name in _NUMBERS.items():

@@ -13,6 +13,7 @@ from breakeven.errors import UserError, near
 from breakeven.files.reading import read_bounded
 from breakeven.machine.presets import is_file_name
 from breakeven.output.shell import quoted
+from breakeven.points.distribution import PUBLISHED
 from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 
@@ -150,12 +151,21 @@ def _distance(key: str, value: Any) -> str:
     return str(value)
 
 
+def _mix(key: str, value: Any) -> str:
+    """What a mix draws from, without a file: whoever wrote the sweep may be somebody else."""
+    if not isinstance(value, str):
+        raise UserError('sizes are wanted, like "1..256", or "spec2017"')
+    if value not in PUBLISHED:
+        parse_integers(value, "mix", 0, pt.MAX_SIZE)
+    return value
+
+
 _SINGULAR = {"sizes": "size", "src": "src offset", "dst": "dst offset"}
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     "routines": _names, "machines": _machines, "sizes": _integers, "src": _integers, "dst": _integers, "cache": _joined,
     "measure": _joined, "repetitions": _integer, "warmup": _integer, "calls": _integer, "size2": _size,
     "stream": _joined, "total": _size, "src2": _integer, "dst2": _integer, "seed": _integer, "parameter": _integer,
-    "distance": _distance,
+    "distance": _distance, "mix": _mix, "align": _integer,
     "huge_pages": _flag, "out": _table_file,
 }  # fmt: skip
 #: keys whose argument has another name

@@ -14,6 +14,7 @@ from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 if TYPE_CHECKING:
     from breakeven.points.machine_spec import MachineSpec
+    from breakeven.points.mix import Mix
     from breakeven.points.record import Point
     from breakeven.sweeps.spec import SweepSpec
 
@@ -31,6 +32,9 @@ def engine_names(text: str, most: int = len(ENGINES)) -> list[str]:
     return names
 
 
+#: calls of throughput and interleaved, and of a mix, where nobody asks for another number (half of what glibc's
+#: bench-memcpy-random makes)
+CALLS, MIX_CALLS = 16, 4096
 #: bytes of a stream when none are asked for
 TOTAL = "1MiB"
 #: numbers, or the command line's text for them
@@ -47,8 +51,13 @@ class Measuring(TypedDict, total=False):
     #: measurements (default: 21, or 85 where 21 do not converge; of a stream 3), and unmeasured calls before them (2)
     repetitions: int | None
     warmup: int
-    #: throughput and interleaved are the cycles of so many calls (16)
-    calls: int
+    #: throughput and interleaved are the cycles of so many calls (16), a mix of so many different ones (4096)
+    calls: int | None
+    #: calls of different sizes in a row: sizes ("1..256"), "spec2017" or a file of a distribution; `size` is then the
+    #: working set that their buffers are spread over
+    mix: str
+    #: of a mix: what both buffers' offsets are multiples of; 0: as often as in SPEC 2017
+    align: int
     #: of a stream: bytes of all calls together (1 MiB), and its kind: moving, untouched, reader
     total: int | str
     stream: str
@@ -120,6 +129,8 @@ def sweep_spec(
     for name, default in (("size2", "0"), ("total", TOTAL)):
         more[name] = parse_number(str(more.get(name, default)), name)
     more["distance"] = _distance(more)
+    measures = list(dict.fromkeys(_names(measure)))
+    mix = _take_mix(more, measures)
     spec = SweepSpec(
         routines=named_routines(_names(routines), [spec.name for spec in specs], texts, guest, quiet),
         machines=specs,
@@ -127,7 +138,8 @@ def sweep_spec(
         src_offsets=numbers(src, "src offset", pt.MAX_OFFSET),
         dst_offsets=numbers(dst, "dst offset", pt.MAX_OFFSET),
         cache_states=list(dict.fromkeys(_names(cache))),
-        measures=list(dict.fromkeys(_names(measure))),
+        measures=measures,
+        mix=mix,
         parameters={path: _swept(path, values) for path, values in (parameters or {}).items()},
         flags=flags,
         **more,
@@ -140,14 +152,18 @@ def point_of(routine: str, size: int | str, src: int, dst: int, cache: str, meas
     """The point that the arguments describe."""
 
     _refuse_unknown(options, Faulting)
-    more: dict[str, Any] = {"calls": 16, **options}
+    more: dict[str, Any] = dict(options)
     flags = _flags(more)
+    mix = _take_mix(more, measures := [measure])
+    measure = measures[0]
     parameter = more.pop("routine_parameter", 0)
     length, total = parse_number(str(size), "size"), parse_number(str(more.pop("total", TOTAL)), "total")
     kind = pt.index_of(pt.MEASURES, measure, "measure")
     calls = pt.stream_calls(total, length) if kind == pt.STREAM else more["calls"]
+    drawn = mix.drawn(length) if mix else None
     more |= {
-        "calls": calls if kind else 1, "size2": parse_number(str(more.get("size2", 0)), "size2"),
+        "calls": calls if kind else 1, "mix": drawn.name if drawn else 0,
+        "size2": parse_number(str(more.get("size2", 0)), "size2"),
         "fault_at": _fault(more.pop("fault_at", None), more.pop("fault_side", "src")),
         "distance": _distance(more),
     }  # fmt: skip
@@ -170,6 +186,25 @@ def _flags(options: dict[str, Any]) -> int:
 
     stream = pt.stream_flags(options.pop("stream", ""))
     return int(options.pop("flags", 0)) | stream | (pt.FLAG_HUGE_PAGES if options.pop("huge_pages", False) else 0)
+
+
+def _take_mix(options: dict[str, Any], measures: list[str]) -> Mix | None:
+    """The mix that options describe, which are taken out; `measures` and the number of calls become those of one."""
+    text, align = options.pop("mix", ""), options.pop("align", 0)
+    if options.get("calls") is None:
+        options["calls"] = MIX_CALLS if text else CALLS
+    if not text:
+        if align:
+            raise UserError(f"align {align} is of a mix: give one (1..256, spec2017 or a file)")
+        if "mix" in measures:
+            raise UserError("the mix measure needs what is mixed: sizes (1..256), spec2017 or a file (--mix)")
+        return None
+    if set(measures) - {"latency", "mix"}:
+        raise UserError(f"a mix is a measure of its own: leave out measure {', '.join(measures)}")
+    from breakeven.points.mix import mix_of
+
+    measures[:] = ["mix"]
+    return mix_of(text, options["calls"], align, options.get("seed", 1))
 
 
 def _distance(options: Mapping[str, object]) -> int:

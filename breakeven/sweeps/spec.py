@@ -19,6 +19,8 @@ from breakeven.points.table import DESCRIBED, SETTINGS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from breakeven.points.mix import Mix
+
 
 #: points in one sweep (their records alone take 128 bytes each)
 MAX_POINTS = 4_000_000
@@ -56,6 +58,8 @@ class SweepSpec:
     distance: int = 0
     #: measure points again whose median has not converged, where nobody asked for `repetitions` (`converged`)
     again: bool = True
+    #: of the mix measure: what is drawn; the sizes are then those of the working set
+    mix: Mix | None = None
     #: (src, dst) pairs instead of the product of `src_offsets` and `dst_offsets`
     offset_pairs: Sequence[tuple[int, int]] = ()
 
@@ -114,6 +118,7 @@ class SweepSpec:
         for size, measure in itertools.product(self.sizes, self.measures) if self.distance else ():
             pt.check_distance(self.distance, int(size), pt.index_of(pt.MEASURES, measure, "measure"))
         self._validate_streams()
+        self._validate_mix()
         for state, measure in itertools.product(self.cache_states, self.measures):
             pt.check_state(
                 pt.index_of(pt.MEASURES, measure, "measure"), pt.index_of(pt.CACHE_STATES, state, "cache state")
@@ -121,7 +126,8 @@ class SweepSpec:
 
     def _validate_streams(self) -> None:
         streams, others = "stream" in self.measures, set(self.measures) - {"stream"}
-        if others and self.flags & sum(pt.STREAM_FLAGS.values()):
+        reader = pt.STREAM_FLAGS["reader"] if others == {"mix"} else 0
+        if others and self.flags & (sum(pt.STREAM_FLAGS.values()) - reader):
             raise UserError(f"{', '.join(pt.STREAM_FLAGS)} are of the stream measure: give --measure stream alone")
         if streams and not 1 <= self.total <= pt.MAX_STREAM:
             raise UserError(f"total {self.total} is out of range: 1 to {pt.MAX_STREAM} bytes")
@@ -129,6 +135,18 @@ class SweepSpec:
             calls = pt.stream_calls(self.total, size)
             if not 1 <= size * calls <= pt.MAX_STREAM or calls > pt.MAX_COUNT:
                 raise UserError(f"a stream of {calls} calls of {size} bytes is out of range: take other sizes")
+
+    def _validate_mix(self) -> None:
+        if ("mix" in self.measures) != (self.mix is not None):
+            raise UserError("the mix measure goes with a mix (and a mix with no other measure)")
+        for size in self.sizes if self.mix else ():
+            for src, dst in self.pairs():
+                pt.Point("mix", int(size), src, dst, measure=pt.MIX, calls=self.calls, mix=1).validate()
+
+    def check_searched(self) -> None:
+        """Raises `UserError` where a search would look for a size among working sets."""
+        if self.mix and len(self.sizes) > 1:
+            raise UserError("a mix holds many sizes, so there is none to search for: give one working set (--sizes N)")
 
     def records(self) -> np.ndarray:
         """The points of one machine variant, as a structured array."""
@@ -160,6 +178,8 @@ class SweepSpec:
         table["parameter"] = self.routine_parameter
         table["distance"] = self.distance
         table["fault_at"] = pt.NO_FAULT
+        if self.mix:
+            table["mix"] = np.array([self.mix.drawn(int(each)).name for each in self.sizes], "u8")[size]
         return table
 
 
@@ -175,4 +195,6 @@ def described(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
         value = getattr(spec, name)
         if value != SweepSpec.__dataclass_fields__[name].default:
             columns[column] = value
+    if spec.mix:
+        columns["mix"] = str(spec.mix)
     return table.assign(**columns)

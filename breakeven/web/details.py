@@ -27,7 +27,7 @@ from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.clock import core_period
 from breakeven.machine.resolve import Machine, of_request, resolve
-from breakeven.points import CACHE_STATES, MEASURES, SLOPES, STREAM, Point, index_of
+from breakeven.points import CACHE_STATES, MEASURES, MIX, SLOPES, STREAM, Point, index_of
 from breakeven.points.converged import measured
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.record import PACKETS
@@ -259,8 +259,8 @@ def _nearest(sizes: list[int], aim: float) -> int:
 
 
 def _is_short(point: Point, row: dict[str, Any]) -> bool:
-    """Whether it is looked into: no stream, no packets, and nothing that keeps the reader waiting."""
-    if point.measure == STREAM or point.cache_state >= PACKETS:
+    """Whether it is looked into: no stream, no mix, no packets, and nothing that keeps the reader waiting."""
+    if point.measure in (STREAM, MIX) or point.cache_state >= PACKETS:
         return False
     measurements = point.repetitions + point.warmup
     return _moved(point) * measurements <= MOST_BYTES and row["cycles_median"] * measurements <= MOST_CYCLES
