@@ -42,8 +42,8 @@ def add_(
     routine (docs/add-a-routine.md).
 
     A .S, .s or .c file registers its routines with ROUTINE of routine.h, or defines one function, or several of which
-    --symbol names one. Adding a routine again replaces it. --remove removes it for every instruction set, or for that of
-    --isa.
+    --symbol names one. Adding a routine again replaces it. --remove removes it for every instruction set, or for that
+    of --isa.
     """
     from breakeven.output.console import print_json
 
