@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
-from breakeven.routine.code import Code
 
 if TYPE_CHECKING:
     from breakeven.points import Point
+    from breakeven.routine.code import Code
 
 #: of the sample's points those at which misaligned accesses are looked for: each is at other offsets
 _MISALIGNED_SIZES = range(9, 136, 7)
@@ -47,6 +47,7 @@ def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     """Runs a routine of the guest `elf` at a few hundred points and looks at the instructions that ran."""
     from breakeven.machine.resolve import resolve
     from breakeven.points import RESULT_BYTES, pack, points_file
+    from breakeven.routine.code import Code
     from breakeven.routine.contract import NO_RETURN, checking_machine, most_instructions, sample_points
     from breakeven.routine.time_limit import run_guest
 
@@ -86,6 +87,8 @@ def _is_misaligned(elf: bytes, points: list[Point], results: bytes) -> bool:
 
 def holds(isa: str, elf: bytes, extension: str) -> bool:
     """Whether an instruction among the routines of the guest `elf` needs an extension, executed or not."""
+    from breakeven.routine.code import Code
+
     code = Code(elf)
     first, end = code.routines
     listing = load_engine().instructions(code.at(first, end - first), isa, first, end - first)
