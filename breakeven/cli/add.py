@@ -22,7 +22,7 @@ def add_(
     source: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE...", help="A .S or .c file; or .o, .a, .so: more than one for what the first lacks."
+            metavar="FILE...", help="A .S, .s or .c file; or .o, .a, .so: more than one for what the first lacks."
         ),
     ] = None,
     isa: Annotated[str, typer.Option(help="riscv or x86; compiled code says its own.")] = "",
@@ -30,9 +30,9 @@ def add_(
     name: Annotated[str, typer.Option(help="The routine's name; else the file's or the symbol's.")] = "",
     needs: Annotated[str, typer.Option(help="riscv: zbb, v, misaligned; x86: adx, avx2, avx512, sse2 (a,b,...).")] = "",
     flags: Annotated[str, typer.Option(help="More compiler flags, in one argument.")] = "",
-    symbol: Annotated[str, typer.Option(help="The function to take out of compiled code.")] = "",
+    symbol: Annotated[str, typer.Option(help="The function, of a file that has several.")] = "",
     define: Annotated[
-        list[str], typer.Option(metavar="SYMBOL=VALUE", help="A variable that compiled code reads; may be repeated.")
+        list[str], typer.Option(metavar="SYMBOL=VALUE", help="A variable that the code reads; may be repeated.")
     ] = [],  # noqa: B006
     machine: Annotated[str, typer.Option("--machine", "-m", help="Also say what this machine lacks for it.")] = "",
     remove: Annotated[str, typer.Option(metavar="NAME", help="Remove a routine that you have added.")] = "",
@@ -41,8 +41,9 @@ def add_(
     """Build a file of yours, or take a function out of compiled code, check it against the contract, and keep it as a
     routine (docs/add-a-routine.md).
 
-    A .S or .c file registers its routines with ROUTINE of routine.h, or defines one global function. Adding a routine
-    again replaces it. --remove removes it for every instruction set, or for that of --isa.
+    A .S, .s or .c file registers its routines with ROUTINE of routine.h, or defines one function, or several of which
+    --symbol names one. Adding a routine again replaces it. --remove removes it for every instruction set, or for that
+    of --isa.
     """
     from breakeven.output.console import print_json
 
@@ -56,7 +57,7 @@ def add_(
             print(f"removed: {', '.join(f'{routine} ({own.isa})' for own in gone for routine in own.routines)}")
         return 0
     if not source:
-        raise UserError("add needs a file (.S, .c, .o, .a or .so), or --remove NAME")
+        raise UserError("add needs a file (.S, .s, .c, .o, .a or .so), or --remove NAME")
     from breakeven.api import add
 
     try:

@@ -34,7 +34,7 @@ _HEADERS = {
     "Content-Security-Policy": page.POLICY + "; connect-src 'self'; frame-ancestors http://127.0.0.1:* "
     "http://localhost:*",
 }  # fmt: skip
-_SUFFIXES, _LONGEST_NAME = (".S", ".c", ".o"), 100
+_SUFFIXES, _LONGEST_NAME = (".S", ".s", ".c", ".o"), 100
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +16,10 @@ from pathlib import Path
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.sandbox import terminable
-from breakeven.routine.build import KINDS, NEEDS, SOURCES, Build, build, check_name, is_shared, register_needs
-from breakeven.routine.contract import INVALID_OPCODE, check_contract
-from breakeven.routine.extensions import DIRTY, holds, used_by
+from breakeven.routine.build import KINDS, NEEDS, Build, build, check_name, is_shared, register_needs
+from breakeven.routine.contract import ENDLESS, INVALID_OPCODE, check_contract
+from breakeven.routine.cures import why_endless
+from breakeven.routine.extensions import DIRTY, MISALIGNED, holds, used_by
 from breakeven.routine.object_files import Library
 from breakeven.routine.recipe import Recipe, load_recipe
 from breakeven.routine.registry import (
@@ -30,6 +31,7 @@ from breakeven.routine.registry import (
     user_file_by_routine,
     write_entry,
 )
+from breakeven.routine.sources import SOURCES
 from breakeven.routine.time_limit import within
 
 #: how long all of it may take: a routine takes seconds
@@ -68,7 +70,12 @@ def add(what: Build, isa: str) -> Added:
         built = build(recipe, what, work / "build")
         names = built.names
         _check_names(isa, names, what)
-        what, points, state = _check_with_state(recipe, what, built.function, work / "build")
+        try:
+            what, points, state = _check_with_state(recipe, what, built.function, work / "build")
+        except UserError as error:
+            if built.calls_itself and ENDLESS.search(str(error)):
+                raise UserError(f"{error}: {why_endless(what.symbol or names[0])}") from None
+            raise
         notes, extensions = _look_at_code(recipe, what, built.function, work / "build")
         fresh = work / "kept"
         fresh.mkdir()
@@ -143,6 +150,8 @@ def _look_at_code(recipe: Recipe, what: Build, function: str, built: Path) -> tu
         extensions.update(used.extensions)
         if used.dirty:
             notes.append(f"{row['name']} {DIRTY}")
+        if used.misaligned and not row["flags"] & NEEDS["riscv"]["misaligned"][0]:
+            notes.append(f"{row['name']} {MISALIGNED}")
         needs = {name for name in NEEDS[recipe.isa] if name in {each.lower() for each in used.extensions}}
         missing = sorted(name for name in needs if not row["flags"] & NEEDS[recipe.isa][name][0])
         if missing and function:
@@ -169,6 +178,9 @@ def _check_arguments(what: Build, isa: str) -> str:
             raise UserError(f"there is no file {str(path)!r}")
         if not str(path.resolve()).isprintable():
             raise UserError(f"{str(path.resolve())!r}: a path with such characters goes through no compiler: rename it")
+    for path in what.more:
+        if path.suffix in SOURCES and what.exists:
+            raise UserError(f"{path} is source, and {what.source} is not: compile it, and name the object")
     found = _isa_of(what)
     if isa and found and isa != found:
         raise UserError(f"{what.source} is for {found}, not for {isa}")
@@ -184,18 +196,15 @@ def _check_arguments(what: Build, isa: str) -> str:
 def _isa_of(what: Build) -> str:
     """The instruction set of compiled code; empty: it is source. Raises `UserError` when it is neither."""
     if not what.exists:
-        for option, given in (("--symbol", what.symbol), ("--define", what.defines), ("a second file", what.more)):
-            if given:
-                raise UserError(f"{what.source} is source: {option} is for compiled code (.o, .a, .so)")
         return ""
     if what.flags:
-        raise UserError(f"{what.source} is compiled already: --flags is for {' and '.join(SOURCES)} files")
+        raise UserError(f"{what.source} is compiled already: --flags is for {_listed(SOURCES)} files")
     with what.source.open("rb") as file:
         head = file.read(64)
     if head.startswith(b"!<"):
         return Library([what.source]).isa
     if not head.startswith(b"\x7fELF"):
-        kinds = f"a {' or '.join(SOURCES)} file, an object (.o), an archive (.a) or a shared library (.so)"
+        kinds = f"a {_listed(SOURCES)} file, an object (.o), an archive (.a) or a shared library (.so)"
         raise UserError(f"{what.source} is no code that can be added: {kinds}")
     if is_shared(head) and what.more:
         raise UserError(f"{what.source} is a shared library: it is taken whole, without other files")
@@ -203,6 +212,10 @@ def _isa_of(what: Build) -> str:
     if machine not in _MACHINES:
         raise UserError(f"{what.source} is for another processor (ELF machine {machine}): riscv64 or x86-64")
     return _MACHINES[machine]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _check_names(isa: str, names: list[str], what: Build) -> None:

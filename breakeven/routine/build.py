@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
-from breakeven.files.places import holds_home
 from breakeven.files.reading import read_file
-from breakeven.routine.confined import compile_beside, compile_confined
 from breakeven.routine.foreign_objects import check_sections, is_plain, with_plain_names
 from breakeven.routine.object_files import elf_contents
 from breakeven.routine.recipe import Recipe
 from breakeven.routine.shared_library import take_from_shared
-from breakeven.routine.taken_function import take_function
-from breakeven.routine.tools import run_compiler
+from breakeven.routine.sources import SOURCES, compile_source
+from breakeven.routine.taken_function import Taken, take_function
+from breakeven.routine.tools import run_compiler, run_tool
 
 if TYPE_CHECKING:
     from breakeven._engine import _Contents
@@ -41,25 +40,20 @@ NEEDS = {
     },
     "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2"), "avx512": (64, _AVX512)},
 }
-#: what is compiled here, and what a compiler calls it; every other file holds code that exists
-_LANGUAGES = {".S": "assembler-with-cpp", ".c": "c"}
-SOURCES = tuple(_LANGUAGES)
 _ROUTINE_OBJECT, _REGISTRATION = "routine.o", "registration.o"
 #: what a routine may be called
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,38}")
 #: `struct routine` of the contract
 _ROUTINE = struct.Struct("<40sIIQQ")
-#: compiler flags that a path follows, with or without a space
-_NAME_PATHS = ("-include", "-imacros", "-iquote", "-isystem", "-idirafter", "-I")
-#: SHF_EXECINSTR; STB_GLOBAL
-_EXECUTABLE, _GLOBAL = 4, 1
+#: SHF_EXECINSTR; STB_LOCAL, STB_GLOBAL
+_EXECUTABLE, _LOCAL, _GLOBAL = 4, 0, 1
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
     """A file to build."""
 
-    #: a .S or .c file, or files with code that exists: the first names the routine, the others only define symbols
+    #: a source, or a file with code that exists; `more`: files with code that exists, which only define symbols
     source: Path
     more: Sequence[Path] = ()
     kind: str = "copy"
@@ -68,7 +62,7 @@ class Build:
     needs: Sequence[str] = ()
     #: more compiler flags
     flags: Sequence[str] = ()
-    #: of code that exists: the function, and the values of variables that it reads
+    #: the function, if the file has several, and the values of variables that it reads
     symbol: str = ""
     defines: Mapping[str, int] = field(default_factory=dict)
     #: the file may be somebody else's: it reads the guest's headers and no other file
@@ -97,6 +91,8 @@ class Built(NamedTuple):
     function: str
     #: what is to be known of the code, a sentence each
     notes: list[str]
+    #: something in the function goes to where it begins
+    calls_itself: bool = False
 
 
 def build(recipe: Recipe, what: Build, folder: Path) -> Built:
@@ -104,71 +100,57 @@ def build(recipe: Recipe, what: Build, folder: Path) -> Built:
     # The linker script puts what lies below a folder of this name where the routines go.
     objects = folder / "routines"
     objects.mkdir(parents=True)
-    notes: list[str] = []
-    if what.exists:
-        compiled, function, notes = _take(recipe, what, objects)
-    else:
-        source = _behind(what.source)
-        compiled, function = objects / _ROUTINE_OBJECT, ""
-        own, reads = _own_flags(what.flags)
-        # Of the name that was given: where that is a link, the file behind it may be called anything.
-        flags, language = [*_flags(recipe, what), *own], _LANGUAGES[what.source.suffix]
-        if what.confined:
-            compile_confined(recipe, flags, source, language, compiled)
-        else:
-            compile_beside(recipe, flags, source, language, compiled, [*_beside(source), *reads])
-        _admit(compiled, what)
-    if not function and ".routines" not in _sections(compiled):
-        function = _only_function(what, compiled)
-    if function:
-        _register(recipe, what, function, objects)
-    return Built(link_programs(recipe, folder), function, notes)
+    taken = _take(recipe, what, objects) if what.exists else _compile(recipe, what, objects)
+    if taken.symbol:
+        _register(recipe, what, taken.symbol, objects)
+    return Built(link_programs(recipe, folder), taken.symbol, taken.notes, taken.calls_itself)
 
 
-def _own_flags(flags: Sequence[str]) -> tuple[list[str], list[Path]]:
-    """The user's compiler flags with whole paths, as we compile elsewhere, and the files and folders that they name."""
-    words, paths = list[str](), list[Path]()
-    named = False
-    for flag in flags:
-        option = next((each for each in _NAME_PATHS if flag.startswith(each)), "")
-        rest = flag if named else flag.removeprefix(option)
-        if (named or option) and rest:
-            paths.append(Path(rest).absolute())
-            words.append(f"{'' if named else option}{paths[-1]}")
-        else:
-            words.append(flag)
-        named = not named and bool(option) and not rest
-    return words, paths
+def _compile(recipe: Recipe, what: Build, objects: Path) -> Taken:
+    """The object of a source; its function, where it registers none itself."""
+    compiled = objects / _ROUTINE_OBJECT
+    _compile_one(recipe, what, what.source, compiled)
+    contents = _contents(compiled)
+    if any(name == ".routines" for name, *_ in contents["sections"]):
+        for option, given in (("--symbol", what.symbol), ("--define", what.defines), ("a second file", what.more)):
+            if given:
+                raise UserError(f"{what.source} registers its routines itself: {option} is for a file that does not")
+        return Taken(compiled, "", [])
+    function = what.symbol or _only_function(what, contents)
+    undefined = {name for name, _, _, _, _, section in contents["symbols"] if name and not section}
+    undefined -= _of_harness(recipe) if undefined else set()
+    if not (what.symbol or what.defines or what.more or undefined):
+        return Taken(compiled, function, [])
+    # Errors name an object by its file: each gets the name of its source, in a folder of its own.
+    files = []
+    for number, path in enumerate((what.source, *what.more)):
+        files.append(path)
+        if path.suffix in SOURCES:
+            files[-1] = objects.parent / f"source{number}" / path.name
+            files[-1].parent.mkdir()
+            if number:
+                _compile_one(recipe, what, path, files[-1])
+            else:
+                compiled.rename(files[-1])
+    if function not in _functions(contents) and is_plain(function) and function in _functions(contents, _LOCAL):
+        run_tool(recipe, objects.parent, "objcopy", f"--globalize-symbol={function}", str(files[0]))
+    return take_function(recipe, files, function, entry_name(what), what.defines, objects)
 
 
-def _behind(source: Path) -> Path:
-    """The file of a source. A link may lead to what a source in its place may include: whoever made the folder may name
-    any file, and an error shows lines of it. Raises `UserError` for another one."""
-    place = source.parent.resolve() / source.name
-    file = place.resolve()
-    if file != place and not any(file.is_relative_to(each) for each in _beside(place)):
-        raise UserError(
-            f"the link {str(source)!r} leads to {str(file)!r}: if that is the routine, give the file itself"
-        )
-    return file
+def _of_harness(recipe: Recipe) -> set[str]:
+    """What a guest's own code defines."""
+    objects = (_contents(recipe.root / path) for path in recipe.programs["guest"]["objects"])
+    return {name for each in objects for name, _, _, _, bound, section in each["symbols"] if bound and section}
 
 
-def _beside(source: Path) -> list[Path]:
-    """What a source may include of its own folder: all, but of the user's home the plain files alone."""
-    folder = source.parent
-    if not holds_home(folder):
-        return [folder]
-    files = {path.resolve() for path in folder.iterdir() if path.is_file()}
-    return [path for path in files if path.parent == folder and not path.name.startswith(".")]
-
-
-def _admit(compiled: Path, what: Build) -> None:
-    """Makes the object of a source one that the linker may see; raises `UserError`."""
-    data = compiled.read_bytes()
-    check_sections(elf_contents(data, what.source.name)["sections"], what.source.name)
-    plain = with_plain_names(data, what.source.name)
+def _compile_one(recipe: Recipe, what: Build, source: Path, out: Path) -> None:
+    """Compiles a source to an object that the linker may see; raises `UserError`."""
+    compile_source(recipe, _flags(recipe, what), source, what.flags, out, what.confined)
+    data = out.read_bytes()
+    check_sections(elf_contents(data, source.name)["sections"], source.name)
+    plain = with_plain_names(data, source.name)
     if plain != data:
-        compiled.write_bytes(plain)
+        out.write_bytes(plain)
 
 
 def register_needs(recipe: Recipe, what: Build, function: str, folder: Path) -> None:
@@ -194,16 +176,13 @@ def entry_name(what: Build) -> str:
     return "routine_" + re.sub(r"[^A-Za-z0-9]", "_", what.routine)
 
 
-def _take(recipe: Recipe, what: Build, objects: Path) -> tuple[Path, str, list[str]]:
-    """The object with the function of files that are compiled already; the function's name there; notes."""
-
+def _take(recipe: Recipe, what: Build, objects: Path) -> Taken:
+    """The object with the function of files that are compiled already."""
     data = read_file(what.source, "file")
     entry = entry_name(what)
     if is_shared(data):
-        taken = take_from_shared(recipe, what.source, data, what.symbol, entry, objects, what.defines)
-    else:
-        taken = take_function(recipe, [what.source, *what.more], what.symbol, entry, what.defines, objects)
-    return taken.path, taken.symbol, taken.notes
+        return take_from_shared(recipe, what.source, data, what.symbol, entry, objects, what.defines)
+    return take_function(recipe, [what.source, *what.more], what.symbol, entry, what.defines, objects)
 
 
 def is_shared(data: bytes) -> bool:
@@ -252,15 +231,16 @@ def _wanted(what: Build) -> str:
     return (what.name or what.source.stem).replace("-", "_")
 
 
-def _only_function(what: Build, compiled: Path) -> str:
+def _only_function(what: Build, contents: _Contents) -> str:
     """The one function of a file that registers none."""
-    functions = _functions(compiled)
+    functions = _functions(contents)
     if _wanted(what) in functions:
         return _wanted(what)
     if len(functions) != 1:
         there = f"it defines {', '.join(functions)}" if functions else "it defines no global function"
+        cure = "name one with --symbol, make one global and the others local (static)"
         raise UserError(
-            f"{what.source}: {there}: make one function global and the others local (static), or register each with "
+            f"{what.source}: {there}: {cure if functions else 'make one global (not static)'}, or register each with "
             "ROUTINE of routine.h"
         )
     return functions[0]
@@ -321,12 +301,7 @@ def _contents(path: Path) -> _Contents:
     return elf_contents(path.read_bytes(), str(path))
 
 
-def _sections(object_file: Path) -> set[str]:
-    return {name for name, *_ in _contents(object_file)["sections"]}
-
-
-def _functions(object_file: Path) -> list[str]:
-    """The global functions that an object defines."""
-    contents = _contents(object_file)
+def _functions(contents: _Contents, binding: int = _GLOBAL) -> list[str]:
+    """The functions that an object defines, global ones or those of another binding."""
     code = {number for number, (_, _, flags, *_) in enumerate(contents["sections"]) if flags & _EXECUTABLE}
-    return [name for name, _, _, _, binding, section in contents["symbols"] if binding == _GLOBAL and section in code]
+    return [name for name, _, _, _, bound, section in contents["symbols"] if bound == binding and section in code]

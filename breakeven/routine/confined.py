@@ -8,6 +8,7 @@ a file holds is not shown in an error, either.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -53,11 +54,8 @@ def compile_beside(
 
 def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, language: str, out: Path) -> None:
     """Compiles `source` to the object `out`. Raises `UserError`."""
-    allowed = [source, *((recipe.root / folder).resolve() for folder in recipe.include)]
-    # The assembler counts what a compiler's `.file` names, the source without its folder, though it is not read.
-    named = (recipe.root / source.name).resolve()
-    if not named.exists():
-        allowed.append(named)
+    folders = [*(recipe.root / folder for folder in recipe.include), recipe.stand_ins]
+    allowed = [source, *(folder.resolve() for folder in folders)]
     allowed += [Path(compiler_says(recipe, f"-print-file-name={name}")).resolve() for name in _OWN_HEADERS]
     allowed.append(_PREINCLUDED)
     headers, parts = out.with_suffix(".headers"), out.with_suffix(".parts")
@@ -71,7 +69,9 @@ def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, languag
     except UserError as error:
         read = [source, *_read(recipe, headers), *_refused(str(error))]
         raise UserError(_own_lines(str(error), source, read, allowed)) from None
-    if wrong := _outside([*_read(recipe, headers), *_read(recipe, parts)], allowed):
+    # The assembler counts what a compiler's `.file` names, without its folder: what there is none of, nobody has read.
+    named = [file for file in _read(recipe, parts) if os.path.lexists(file)]
+    if wrong := _outside([*_read(recipe, headers), *named], allowed):
         out.unlink(missing_ok=True)
         raise _refusal(source, wrong)
 

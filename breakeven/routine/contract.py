@@ -6,8 +6,10 @@ Smallest first: what is told is the first point that fails.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
@@ -25,7 +27,8 @@ from breakeven.points import (
     unpack_results,
 )
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.routine.time_limit import run_guest
+from breakeven.routine.time_limit import end_of_guest, run_guest
+from breakeven.routine.trapped import not_modelled, trapped
 
 PAGE = 4096
 #: contents of all bits one and of all bits zero (docs/guests.md)
@@ -39,13 +42,15 @@ MACHINES = {"riscv": "atomic", "x86": "x86_atomic"}
 #: what that machine has beside its own: every extension that a routine may use
 SETTINGS = {"riscv": (), "x86": ("cpu.isa.enable_avx512=true",)}
 _PATTERN = 0xA5
-INVALID_OPCODE = "invalid opcode"
-#: how a guest ends whose routine does not return
-NO_RETURN = "max instruction count"
+INVALID_OPCODE, _ILLEGAL = "invalid opcode", "illegal instruction"
+#: how a guest ends whose routine does not return, and one whose instruction the engine does not model
+NO_RETURN, _NOT_MODELLED = "max instruction count", "instruction not implemented"
+#: what is said of a routine that may call itself for ever
+ENDLESS = re.compile(r" does not return at | ends the guest \(")
 #: traps by cause (RISC-V) and by vector (x86)
 _TRAPS = {
     "riscv": {
-        0: "misaligned jump", 1: "jump to where there is no code", 2: "illegal instruction", 3: "breakpoint",
+        0: "misaligned jump", 1: "jump to where there is no code", 2: _ILLEGAL, 3: "breakpoint",
         5: "load outside memory", 7: "store outside memory", 8: "ecall", 9: "ecall", 12: "jump to an unmapped page",
         13: "load from an unmapped page", 15: "store to an unmapped page",
     },
@@ -72,6 +77,11 @@ _KEPT = {
 def checking_machine(isa: str) -> MachineSpec:
     """The machine of an instruction set on which a routine is looked at."""
     return MachineSpec(MACHINES[isa], SETTINGS[isa])
+
+
+def trapping_machine() -> MachineSpec:
+    """The RISC-V machine of these that traps on misaligned accesses."""
+    return MachineSpec(MACHINES["riscv"], (*SETTINGS["riscv"], "cpu.misaligned.policy=trap"))
 
 
 def contract_points(name: str, kind: str) -> Iterator[Point]:
@@ -168,10 +178,11 @@ def check_contract(isa: str, elf: bytes, name: str, kind: str) -> int:
 
 
 def _check_chunk(isa: str, elf: bytes, chunk: list[Point]) -> None:
-    results, cause = _run(isa, elf, chunk)
+    results, cause, detail = _run(isa, elf, chunk)
     for point, result in zip(chunk, results, strict=False):
         if not result.ok:
-            raise UserError(f"{point.routine} {_statement(isa, point, result)}")
+            said = f"{point.routine} {_statement(isa, point, result)}"
+            raise UserError(f"{said}{_instruction(isa, elf, point, result)}{_meant(isa, elf, point, result)}")
     if len(results) == len(chunk):
         return
     if len(chunk) > 1:
@@ -180,16 +191,44 @@ def _check_chunk(isa: str, elf: bytes, chunk: list[Point]) -> None:
             _check_chunk(isa, elf, [point])
         raise UserError(f"{chunk[0].routine}: the guest ended ({cause}) and no single point does so")
     what = "does not return" if cause == NO_RETURN else "ends the guest (does it keep the stack?)"
+    if cause == _NOT_MODELLED:
+        found = not_modelled(isa, elf, detail)
+        raise UserError(f"{chunk[0].routine} runs an instruction that breakeven does not model: {found}")
     raise UserError(f"{chunk[0].routine} {what} at {_where(chunk[0])}")
 
 
-def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
-    """The results that a guest left, and how it ended."""
+def _instruction(isa: str, elf: bytes, point: Point, result: Result) -> str:
+    """What is added where a routine has met an instruction that is none to the machine."""
+    if result.status != UNEXPECTED_TRAP or _TRAPS[isa].get(result.detail) not in (INVALID_OPCODE, _ILLEGAL):
+        return ""
+    guest = _guest(isa, elf, [point])
+    found = trapped(isa, elf, guest, lambda: run_guest(guest, most_instructions([point])))
+    return found and f": {found}"
+
+
+def _meant(isa: str, elf: bytes, point: Point, result: Result) -> str:
+    """What is added where a sum is wrong: which one it is to be."""
+    if result.status != 5:
+        return ""
+    kind = next(row["kind"] for row in load_engine().routines(elf) if row["name"] == point.routine)
+    if kind not in ("checksum", "copy-checksum"):
+        return ", the bytes not copied" if kind == "user-copy" else ""
+    if result.ret & 0xFFFF == ~result.detail & 0xFFFF:
+        return ": that is its complement, and kind checksum is the sum before (end it without ~)"
+    return ": kind checksum is the Internet checksum (RFC 1071), and the routine computes another"
+
+
+def _guest(isa: str, elf: bytes, chunk: list[Point]) -> Any:
 
     text = resolve(checking_machine(isa)).text
-    guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
-    cause = run_guest(guest, most_instructions(chunk))
-    return unpack_results(guest.outputs().get("results.bin", b"")), cause
+    return load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
+
+
+def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str, str]:
+    """The results that a guest left, how it ended, and what more is known of that."""
+    guest = _guest(isa, elf, chunk)
+    end = end_of_guest(guest, most_instructions(chunk))
+    return unpack_results(guest.outputs().get("results.bin", b"")), end["cause"], end["detail"]
 
 
 def most_instructions(points: Iterable[Point]) -> int:

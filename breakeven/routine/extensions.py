@@ -6,21 +6,28 @@ What its code holds but never executes does not count: a library's functions are
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
 
-#: where the guests' linker scripts put routines, behind the start of .text
-_ROUTINES = 0x8000
-#: SHF_EXECINSTR
-_EXECUTABLE = 4
+if TYPE_CHECKING:
+    from breakeven.points import Point
+    from breakeven.routine.code import Code
+
+#: of the sample's points those at which misaligned accesses are looked for: each is at other offsets
+_MISALIGNED_SIZES = range(9, 136, 7)
 #: every processor with x86-64 has them
 _BASE = {"cmov", "mmx"}
 #: (`FrontEnd::upper_vector_state`)
 DIRTY = (
     "leaves the upper halves of ymm registers in use: SSE code that follows becomes slow on hardware: end it with "
     "vzeroupper"
+)
+
+MISALIGNED = (
+    "issues misaligned accesses: up to 28 times slower on machines that trap on them, as u74 does (--needs misaligned "
+    "declares it)"
 )
 
 
@@ -32,12 +39,15 @@ class Used(NamedTuple):
     #: calls that returned, and with something in the upper halves of ymm registers
     returns: int
     dirty: int
+    #: some of its loads or stores lie across two words (RISC-V)
+    misaligned: bool = False
 
 
 def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     """Runs a routine of the guest `elf` at a few hundred points and looks at the instructions that ran."""
     from breakeven.machine.resolve import resolve
     from breakeven.points import RESULT_BYTES, pack, points_file
+    from breakeven.routine.code import Code
     from breakeven.routine.contract import NO_RETURN, checking_machine, most_instructions, sample_points
     from breakeven.routine.time_limit import run_guest
 
@@ -53,37 +63,32 @@ def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     if "results.bin" not in guest.outputs():
         raise UserError(f"{name}: the guest ended ({cause}) without results")
     executed, returns, dirty = guest.coverage()
-    return Used(tuple(_extensions(isa, code, executed)), returns, dirty)
+    misaligned = isa == "riscv" and _is_misaligned(elf, points, guest.outputs()["results.bin"])
+    return Used(tuple(_extensions(isa, code, executed)), returns, dirty, misaligned)
 
 
-class Code:
-    """The code of a guest."""
+def _is_misaligned(elf: bytes, points: list[Point], results: bytes) -> bool:
+    """Whether a machine that traps on misaligned accesses runs more instructions than one that does not, whose
+    `results` these are: small points suffice."""
+    from breakeven.machine.resolve import resolve
+    from breakeven.points import pack, points_file, unpack_results
+    from breakeven.routine.contract import most_instructions, trapping_machine
+    from breakeven.routine.time_limit import run_guest
 
-    def __init__(self, elf: bytes) -> None:
-
-        self._elf = elf
-        rows = load_engine().elf_contents(elf)["sections"]
-        self._sections = [(name, at, offset, size) for name, _, flags, at, offset, size in rows if flags & _EXECUTABLE]
-        if not self._sections:
-            raise UserError("the guest has no code")
-
-    @property
-    def routines(self) -> tuple[int, int]:
-        """Where routines lie: the first address, and the one behind the last."""
-        first = min(at for name, at, _, _ in self._sections if name == ".text")
-        return first + _ROUTINES, max(at + size for _, at, _, size in self._sections)
-
-    def at(self, address: int, size: int) -> bytes:
-        """Up to `size` bytes at an address."""
-        for _, start, offset, length in self._sections:
-            if start <= address < start + length:
-                end = min(address + size, start + length)
-                return self._elf[offset + address - start : offset + end - start]
-        return b""
+    plain = unpack_results(results)
+    some = [index for index, point in enumerate(points[: len(plain)]) if point.size in _MISALIGNED_SIZES]
+    chunk = [points[index] for index in some]
+    text = resolve(trapping_machine()).text
+    guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
+    run_guest(guest, 100 * most_instructions(chunk))
+    trapping = unpack_results(guest.outputs().get("results.bin", b""))
+    return any(one.instructions > plain[index].instructions for index, one in zip(some, trapping, strict=False))
 
 
 def holds(isa: str, elf: bytes, extension: str) -> bool:
     """Whether an instruction among the routines of the guest `elf` needs an extension, executed or not."""
+    from breakeven.routine.code import Code
+
     code = Code(elf)
     first, end = code.routines
     listing = load_engine().instructions(code.at(first, end - first), isa, first, end - first)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.data import DataNotFound, find_data
-from breakeven.routine.extensions import Code
+from breakeven.routine.code import Code
 
 #: the end of a sentence: no initial of a name, no number
 _SENTENCE = re.compile(r"(?<=[a-z0-9)]{2})\.(?= [A-Z0-9])")

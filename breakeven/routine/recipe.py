@@ -26,6 +26,11 @@ class Recipe:
     routines: list[str]
     programs: dict[str, dict[str, Any]]
 
+    @property
+    def stand_ins(self) -> Path:
+        """The folder of headers that stand in for those of other projects."""
+        return self.root / "workloads" / "stand_ins"
+
     @cached_property
     def harness(self) -> str:
         """What identifies the code that measures."""

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from breakeven.errors import UserError, near
 from breakeven.files.binaries import load_engine
+from breakeven.routine.cures import MADE_BY_GCC, without_call
 from breakeven.routine.foreign_objects import GUEST_BYTES, plain_name, with_plain_names
 from breakeven.routine.object_files import (
     IFUNC,
@@ -65,11 +66,15 @@ class _Reach:
     unset: dict[str, str] = field(default_factory=dict)
     #: bytes of all that
     held: int = 0
+    #: where the function begins, and whether something goes there again
+    root: tuple[int, int, int] = (0, 0, -1)
+    calls_itself: bool = False
     _seen: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     _whole: set[tuple[int, int]] = field(default_factory=set)
 
     def follow(self, obj: Object, section: int, entry: int) -> None:
         """Follows the instructions of a section from `entry` on, with all that they call, however deep."""
+        self.root = id(obj), section, entry
         tasks: list[_Task] = [self._code(obj, section, entry)]
         while tasks:
             seconds_left()
@@ -82,6 +87,7 @@ class _Reach:
         self._take(obj)
         seen = self._seen.setdefault((id(obj), section), set())
         code, entries = obj.bytes_of(section), [entry]
+        self.calls_itself |= entry in seen and (id(obj), section, entry) == self.root
         while entries:
             at = entries.pop()
             if 0 <= at < len(code) and at not in seen:
@@ -199,6 +205,8 @@ class _Reach:
                 f"the library's start-up code sets what the function reads, and does not run here: give {names}"
             )
         for name, needed_by in self.missing.items():
+            if name in MADE_BY_GCC:
+                raise UserError(without_call(needed_by, name))
             raise UserError(
                 f"{needed_by} needs {name}, which is not defined: also name the file that defines it, or, if it is a "
                 f"variable of up to 8 bytes, give --define {name}=VALUE"
@@ -216,6 +224,8 @@ class Taken(NamedTuple):
     symbol: str
     #: what else is to be known of it, a sentence each
     notes: list[str]
+    #: something in it goes to where the function begins
+    calls_itself: bool = False
 
 
 def take_function(
@@ -282,7 +292,7 @@ def _link(recipe: Recipe, reach: _Reach, symbol: str, entry: str, folder: Path) 
         for name, value in sorted(reach.values.items())
         if len(value) <= 8
     ]
-    return Taken(out, entry, notes)
+    return Taken(out, entry, notes, reach.calls_itself)
 
 
 def assembler_flags(recipe: Recipe) -> list[str]:

@@ -38,7 +38,12 @@ def seconds_left() -> float:
 
 def run_guest(guest: Any, most: int) -> str:
     """Runs a guest for `most` instructions at most; how it ended. Raises `UserError` where its time is up."""
+    return str(end_of_guest(guest, most)["cause"])
+
+
+def end_of_guest(guest: Any, most: int) -> dict[str, Any]:
+    """As `run_guest`; all that is known of the end (`Machine.run`)."""
     while True:
-        end = guest.run(max_insts=most, max_seconds=seconds_left())
+        end: dict[str, Any] = guest.run(max_insts=most, max_seconds=seconds_left())
         if end["cause"] != TIME_IS_UP:
-            return str(end["cause"])
+            return end

@@ -265,9 +265,9 @@ def test_mistakes(add, breakeven):
     done = add("my_copy.S", COPY.replace("bgeu", "bgu"), "--isa", "riscv")
     assert done.returncode == 1 and "my_copy.S:5: Error" in done.stderr
     done = add("calls.c", "void calls(void) { extern void f(void); f(); }", "--isa", "riscv")
-    assert "undefined reference to `f'" in done.stderr
+    assert "calls.c needs f, which is not defined: also name the file that defines it" in done.stderr
     done = add("two.c", "void a(void) {} void b(void) {}", "--isa", "riscv")
-    assert "it defines a, b: make one function global" in done.stderr
+    assert "it defines a, b: name one with --symbol" in done.stderr
     assert "is a routine of breakeven's" in add("rv_byte.S", COPY, "--isa", "riscv").stderr
     assert "unknown need 'zbc'" in add("my_copy.S", COPY, "--isa", "riscv", "--needs", "zbc").stderr
     assert "add needs --isa" in breakeven("add", "my_copy.S").stderr

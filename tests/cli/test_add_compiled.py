@@ -200,7 +200,7 @@ def test_a_forgotten_vzeroupper_and_an_undeclared_extension_are_told(compiled, t
 def test_what_is_no_code_is_refused(compiled, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("hello")
-    with pytest.raises(UserError, match="is no code that can be added: a .S or .c file, an object"):
+    with pytest.raises(UserError, match="is no code that can be added: a .S, .s or .c file, an object"):
         api.add(text)
     text.write_bytes(b"!<arch>\nrubbish")
     with pytest.raises(UserError, match="truncated or damaged"):
@@ -209,10 +209,6 @@ def test_what_is_no_code_is_refused(compiled, tmp_path):
     broken.write_bytes(compiled("helper", HELPER).read_bytes()[:500])
     with pytest.raises(UserError, match="broken.o: .*the file is truncated or damaged"):
         api.add(broken)
-    source = tmp_path / "f.c"
-    source.write_text(HELPER)
-    with pytest.raises(UserError, match="is source: --symbol is for compiled code"):
-        api.add(source, "x86", symbol="helper")
 
 
 def test_the_engine_reads_objects_and_lists_instructions(compiled):

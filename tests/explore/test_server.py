@@ -326,7 +326,7 @@ HOSTILE = [
     ("host.S", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
     ("host.c", '#include "/etc/passwd"\n', "reads '/etc/passwd'"),
     ("host.c", 'void host(void) {}\n__asm__(".incbin \\"/etc/passwd\\"");\n', "reads '/etc/passwd'"),
-    ("evil.py", "raise SystemExit", "whose name ends in .S, .c, .o"),
+    ("evil.py", "raise SystemExit", "whose name ends in .S, .s, .c, .o"),
 ]
 
 

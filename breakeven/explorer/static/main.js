@@ -126,8 +126,8 @@ const usualKind = () => (machine.routines.find(([name]) => name === state.routin
 function openOwn() {
   const kind = make("select", { "aria-label": "what it does" }, ["copy", "checksum", "user-copy", "copy-checksum", "set", "move"].map((name) => make("option", { selected: name === usualKind() }, name)));
   const name = make("input", { type: "text", value: "my_copy.S", "aria-label": "file name", pattern: "[A-Za-z0-9_.+-]+\\.(S|c)" });
-  const text = make("textarea", { rows: 12, spellcheck: "false", "aria-label": "its text", placeholder: "Paste assembly (.S) or C (.c), or choose or drop a file (.S, .c, .o)." });
-  const file = make("input", { type: "file", accept: ".S,.c,.o", "aria-label": "a file", onchange: () => { if (file.files[0]) build(file.files[0].name, file.files[0], kind.value); } });
+  const text = make("textarea", { rows: 12, spellcheck: "false", "aria-label": "its text", placeholder: "Paste assembly (.S) or C (.c), or choose or drop a file (.S, .s, .c, .o)." });
+  const file = make("input", { type: "file", accept: ".S,.s,.c,.o", "aria-label": "a file", onchange: () => { if (file.files[0]) build(file.files[0].name, file.files[0], kind.value); } });
   const box = make("dialog", { id: "own" }, make("h2", {}, "A routine of your own"),
     make("p", { class: "soft" }, "It is built and checked as `breakeven add` does it, at every size and offset that matters, then drawn beside the others."),
     make("div", { class: "fields" }, make("label", { class: "field" }, make("span", {}, "kind"), kind), make("label", { class: "field" }, make("span", {}, "file name"), name), file), text, make("pre", { id: "own-said", role: "status" }),

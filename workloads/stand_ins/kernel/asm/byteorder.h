@@ -1,0 +1,5 @@
+/* Byte orders, and what a Linux host's header of this name has. */
+#include <stand_in/kernel.h>
+#if !defined(STAND_INS_ALONE) && __has_include_next(<asm/byteorder.h>)
+#include_next <asm/byteorder.h>
+#endif

@@ -1,0 +1,8 @@
+/* Numbers of errors, and what a Linux host's header of this name has. */
+#if !defined(STAND_INS_ALONE) && __has_include_next(<linux/errno.h>)
+#include_next <linux/errno.h>
+#else
+#ifndef EFAULT
+#define EFAULT 14
+#endif
+#endif

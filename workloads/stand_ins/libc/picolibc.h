@@ -1,0 +1,1 @@
+/* Stands in for the header of how picolibc was built: as it comes. */

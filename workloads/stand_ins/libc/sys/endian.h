@@ -1,0 +1,2 @@
+/* Stands in for a header of the BSDs. */
+#include <endian.h>
