@@ -15,12 +15,12 @@ import pytest
 from breakeven import api
 from breakeven.errors import UserError
 from breakeven.files.data import find_data
+from breakeven.points.distribution import Distribution, distribution_of, load, uniform
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.build import Registered
 from breakeven.routine.guest import guest_routines
 from breakeven.tuning.call_sites import unsure
 from breakeven.tuning.codegen import INLINE, Dispatchers, function, header
-from breakeven.points.distribution import Distribution, distribution_of, load, uniform
 from breakeven.tuning.plan_search import (
     Costs,
     Tried,
