@@ -18,7 +18,8 @@ from breakeven.engines.native import NativeEngine
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf
 from breakeven.files.data import find_data
-from breakeven.points.mix import SPEC2017_ALIGNED, Mix, lists_of, mix_of
+from breakeven.points.mix import SPEC2017_ALIGNED, Mix, mix_of
+from breakeven.points.record import lists_of
 from tests.cli.conftest import _engine_is_built
 
 from .guest_points import OUT_OF_RANGE
@@ -63,7 +64,7 @@ def test_sizes_and_places_are_drawn_as_the_distribution_says() -> None:
     assert sum(count for size, count in sizes.items() if 257 <= size <= 1024) / len(calls) == pytest.approx(
         0.075, abs=0.005
     )
-    assert drawn.bytes == sum(size * count for size, count in sizes.items())
+    assert drawn.total == sum(size * count for size, count in sizes.items())
     assert all(max(src, dst) + size <= 1 << 20 for size, src, dst in calls)
     for side, shares in ((1, SPEC2017_ALIGNED[0]), (2, SPEC2017_ALIGNED[1])):
         # An offset drawn as a multiple of 8 is one of 16 half the time, and so on.

@@ -119,10 +119,10 @@ def _measured_as(result: PointResult) -> str:
 def _bytes_of(point: Any) -> float:
     """Bytes that the calls of a point move."""
     from breakeven import points as pt
-    from breakeven.points.mix import bytes_of
+    from breakeven.points.record import list_named
 
     if point.measure == pt.MIX:
-        return bytes_of(point.mix)
+        return list_named(point.mix).total
     # The interleaved measure alternates its two sizes: on average a call moves half of both.
     size = (point.size + point.size2) / 2 if point.measure == 2 else point.size
     return float(size * point.calls)

@@ -21,7 +21,7 @@ from breakeven.machine.resolve import resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES
 from breakeven.points.engine import Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.points.mix import lists_of
+from breakeven.points.record import lists_of
 
 if TYPE_CHECKING:
     from breakeven.points.engine import Identity

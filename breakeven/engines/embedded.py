@@ -17,7 +17,7 @@ from breakeven.machine.resolve import resolve
 from breakeven.points import Point, unpack_results
 from breakeven.points.engine import Engine, Identity, Measured, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.points.mix import lists_of
+from breakeven.points.record import lists_of
 from breakeven.routine.checks import check_known, check_routines
 from breakeven.routine.guest import _routines_on
 

@@ -33,6 +33,7 @@ from breakeven.machine.resolve import of_request, resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file, unpack
 from breakeven.points.engine import FOREIGN, Engine, Identity, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.record import lists_of
 from breakeven.routine.checks import check_known
 
 ENVIRONMENT = "GEM5"
@@ -257,7 +258,7 @@ class Gem5Engine(Engine):
         with tempfile.TemporaryDirectory(dir=where) as name:
             folder = Path(name)
             asked = folder / "asked.bin"
-            asked.write_bytes(points_file(record))
+            asked.write_bytes(points_file(record, lists_of(record)))
             script = find_data("configs", "sweep.py")
             command = [self._gem5, "--outdir", name, str(script), str(find_machine(machine.name).resolve())]
             command += ["--points", str(asked)]

@@ -26,8 +26,7 @@ from breakeven.files.data import find_data
 from breakeven.machine.host import cpu_info
 from breakeven.points.engine import FLAG_NAMES, Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import HOST, MachineSpec
-from breakeven.points.mix import lists_of
-from breakeven.points.record import REPETITIONS_AT
+from breakeven.points.record import REPETITIONS_AT, lists_of
 from breakeven.routine.checks import check_known
 from breakeven.routine.registry import UserRoutineFile, user_file_by_routine, user_files
 

@@ -11,40 +11,30 @@ from __future__ import annotations
 import hashlib
 import itertools
 import random
-import struct
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.points.distribution import PUBLISHED, Distribution, load, uniform
 from breakeven.points.ranges import parse_integers
-from breakeven.points.record import MAX_MIX_CALLS, MAX_SIZE, MIX, POINT_BYTES, PointError, check_range
+from breakeven.points.record import (
+    CALL,
+    LIST,
+    MAX_MIX_CALLS,
+    MAX_SIZE,
+    CallList,
+    PointError,
+    check_range,
+    kept_list,
+)
 
 #: how source and destination of SPEC 2017's calls are aligned: alignment -> share (glibc, bench-memcpy-random.c)
 SPEC2017_ALIGNED = (
     {8: 300, 16: 292, 32: 168, 64: 153, 4: 79, 2: 14, 1: 18},
     {8: 265, 16: 263, 64: 209, 32: 174, 4: 90, 2: 10, 1: 13},
 )
-#: a list in the points file: its name, how many calls; then their sizes and both offsets
-_LIST, _CALL = struct.Struct("<QQ"), struct.Struct("<III")
-#: where a record says its measure, and the name of its list
-_MEASURE_AT, _NAME_AT = 60, POINT_BYTES - 8
-#: lists that this process has drawn, by name
-_drawn: dict[int, CallList] = {}
-
-
-class CallList(NamedTuple):
-    """The calls of one point."""
-
-    #: what its record says; decided by what it holds
-    name: int
-    calls: int
-    #: bytes that all calls together copy
-    bytes: int
-    #: as the guest reads it
-    packed: bytes
 
 
 @dataclass(frozen=True)
@@ -92,15 +82,13 @@ class Mix:
             for alignments, weights in sides:
                 align = alignments[_drawn_index(weights, draw())]
                 offsets.append(int(draw() * ((working_set - size) // align + 1)) * align)
-            packed += _CALL.pack(size, *offsets)
+            packed += CALL.pack(size, *offsets)
             total += size
         name = int.from_bytes(hashlib.sha256(packed).digest()[:8], "little") >> 1 or 1
-        found = CallList(name, self.calls, total, _LIST.pack(name, self.calls) + packed)
-        _drawn[name] = found
-        return found
+        return kept_list(CallList(name, self.calls, total, LIST.pack(name, self.calls) + packed))
 
 
-def _drawn_index(cumulative: list[float], draw: float) -> int:
+def _drawn_index(cumulative: Sequence[float], draw: float) -> int:
     return min(bisect_right(cumulative, draw * cumulative[-1]), len(cumulative) - 1)
 
 
@@ -118,26 +106,3 @@ def mix_of(text: str, calls: int = 4096, align: int = 0, seed: int = 1) -> Mix:
     else:
         distribution = load(text)
     return Mix(text, distribution, calls, align, seed)
-
-
-def bytes_of(name: int) -> int:
-    """Bytes that the calls of a list copy together."""
-    return _list(name).bytes
-
-
-def lists_of(records: bytes) -> bytes:
-    """The lists that packed points name, each once, as they stand behind the points in a points file."""
-    if not _drawn:
-        return b""
-    measure, name = struct.Struct("<I"), struct.Struct("<Q")
-    starts = range(0, len(records), POINT_BYTES)
-    mixed = (at for at in starts if measure.unpack_from(records, at + _MEASURE_AT)[0] == MIX)
-    names = dict.fromkeys(name.unpack_from(records, at + _NAME_AT)[0] for at in mixed)
-    return b"".join(_list(each).packed for each in names)
-
-
-def _list(name: int) -> CallList:
-    try:
-        return _drawn[name]
-    except KeyError:
-        raise UserError(f"the calls of mix {name:#x} are not known here: ask with --mix for what they were") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.points.measurements import repetitions_of
@@ -79,6 +79,8 @@ _POINT_LAYOUT = (
 )
 _POINT = struct.Struct("<" + "".join(code for _, code, _ in _POINT_LAYOUT))
 _HEADER = struct.Struct("<8sIIQQ")
+#: a list of calls: its name and their number; then of each call the size and both offsets
+LIST, CALL = struct.Struct("<QQ"), struct.Struct("<III")
 POINT_BYTES = _POINT.size
 #: where in a point record the number of its measurements stands
 REPETITIONS_AT = struct.calcsize("<" + "".join(code for _, code, _ in _POINT_LAYOUT[:6]))
@@ -248,6 +250,7 @@ class Point:
 
 _POINT_FIELDS = tuple(field.name for field in fields(Point))
 assert tuple(name for name, _, _ in _POINT_LAYOUT if name != "reserved") == _POINT_FIELDS
+_MEASURE_FIELD, _MIX_FIELD = _POINT_FIELDS.index("measure"), _POINT_FIELDS.index("mix")
 
 
 def pack(points: Iterable[Point]) -> bytes:
@@ -257,10 +260,59 @@ def pack(points: Iterable[Point]) -> bytes:
 
 def points_file(records: bytes, lists: bytes = b"") -> bytes:
     """A whole points file, as a guest reads it, around packed records. `lists`: of calls, where records name some
-    (`mix.lists_of`)."""
+    (`lists_of`)."""
     if len(records) % POINT_BYTES:
         raise ValueError(f"{len(records)} bytes are no whole number of {POINT_BYTES}-byte records")
     return _HEADER.pack(MAGIC, VERSION, POINT_BYTES, len(records) // POINT_BYTES, 0) + records + lists
+
+
+class CallList(NamedTuple):
+    """The calls of a mix, as one point makes them."""
+
+    #: what its record says; decided by what it holds
+    name: int
+    calls: int
+    #: bytes that all calls together move
+    total: int
+    #: as the guest reads it
+    packed: bytes
+
+
+#: lists that this process knows, by name
+_lists: dict[int, CallList] = {}
+
+
+def kept_list(found: CallList) -> CallList:
+    """`found`, which points of this process may name from now on."""
+    return _lists.setdefault(found.name, found)
+
+
+def list_named(name: int) -> CallList:
+    """The list of calls that a record names; raises `UserError` where nobody has drawn it."""
+    try:
+        return _lists[name]
+    except KeyError:
+        raise UserError(f"the calls of mix {name:#x} are not known here: ask with --mix for what they were") from None
+
+
+def lists_of(records: bytes) -> bytes:
+    """The lists that packed points name, each once, as they stand behind the points in a points file."""
+    if not _lists:
+        return b""
+    points = _POINT.iter_unpack(records)
+    names = dict.fromkeys(row[_MIX_FIELD] for row in points if row[_MEASURE_FIELD] == MIX)
+    return b"".join(list_named(each).packed for each in names)
+
+
+def _are_lists(data: bytes) -> bool:
+    """Whether these bytes are whole lists of calls and nothing else."""
+    at = 0
+    while at + LIST.size <= len(data):
+        name, calls = LIST.unpack_from(data, at)
+        if not name or not 1 <= calls <= MAX_MIX_CALLS:
+            return False
+        at += LIST.size + calls * CALL.size
+    return at == len(data)
 
 
 def unpack(data: bytes) -> list[Point]:
@@ -270,10 +322,11 @@ def unpack(data: bytes) -> list[Point]:
     magic, version, record, count, _ = _HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION or record != POINT_BYTES:
         raise UserError(f"this is no points file of version {VERSION} with {POINT_BYTES}-byte records")
-    if len(data) - _HEADER.size < count * POINT_BYTES:
+    points_end = _HEADER.size + count * POINT_BYTES
+    if len(data) < points_end or not _are_lists(data[points_end:]):
         raise UserError(f"the points file announces {count} points and holds {len(data) - _HEADER.size} bytes of them")
     points = []
-    for row in _POINT.iter_unpack(data[_HEADER.size : _HEADER.size + count * POINT_BYTES]):
+    for row in _POINT.iter_unpack(data[_HEADER.size : points_end]):
         name = row[0].rstrip(b"\0").decode(errors="replace")
         points.append(Point(name, *row[1 : len(_POINT_FIELDS)]))
     return points

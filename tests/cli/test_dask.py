@@ -17,6 +17,7 @@ from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
 from breakeven.points import POINT_BYTES
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.record import lists_of
 from breakeven.store import Store
 from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
@@ -43,7 +44,7 @@ class Here(DaskEngine):
     def results(self, description: str, program: bytes, records: bytes, size: int):
         for start in reversed(range(0, len(records) // POINT_BYTES, size)):
             part = records[start * POINT_BYTES : (start + size) * POINT_BYTES]
-            yield start, _run_chunk(self._fingerprint, description, program, part)
+            yield start, _run_chunk(self._fingerprint, description, program, part, lists_of(part))
 
 
 @pytest.mark.slow

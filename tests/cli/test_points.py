@@ -11,7 +11,7 @@ from breakeven.errors import UserError
 POINT_OFFSETS = {
     "routine": 0, "size": 40, "src_offset": 48, "dst_offset": 52, "cache_state": 56, "measure": 60, "repetitions": 64,
     "calls": 68, "size2": 72, "src_offset2": 80, "dst_offset2": 84, "warmup": 88, "seed": 92, "fault_at": 96,
-    "flags": 104, "parameter": 108, "distance": 112, "reserved": 116,
+    "flags": 104, "parameter": 108, "distance": 112, "mix": 120, "reserved": 116,
 }  # fmt: skip
 RESULT_OFFSETS = {
     "index": 0, "status": 4, "cycles_min": 8, "cycles_median": 16, "cycles_total": 24, "instructions": 32, "ret": 40,
@@ -32,7 +32,9 @@ def test_record_bytes():
     assert record[:8] == b"rv-word\0"
     assert struct.unpack_from("<QII", record, 40) == (1448, 3, 5)
     assert struct.unpack_from("<IQI", record, 92) == (9, pt.NO_FAULT, 1)
-    assert record[108:] == bytes(20)
+    assert record[108:] == bytes(20) and pt.Point("rv-word", 64, measure=pt.MIX, mix=5).pack()[116:] == struct.pack(
+        "<IQ", 0, 5
+    )
     record = pt.Point("sol-bcopy", 1448, parameter=768).pack()
     assert struct.unpack_from("<I", record, 108) == (768,)
 
@@ -40,6 +42,11 @@ def test_record_bytes():
 def test_file_round_trip():
     points = [pt.Point("a", 1), pt.Point("b", 2, measure=1, calls=16, fault_at=1 | pt.FAULT_IN_DESTINATION)]
     assert pt.unpack(pt.points_file(pt.pack(points))) == points
+    lists = struct.pack("<QQ6I", 5, 2, 8, 0, 0, 9, 1, 2) + struct.pack("<QQ3I", 6, 1, 1, 0, 0)
+    assert pt.unpack(pt.points_file(pt.pack(points), lists)) == points
+    for broken in (lists[:-1], lists[:20], bytes(16), lists + b"\1"):
+        with pytest.raises(UserError):
+            pt.unpack(pt.points_file(pt.pack(points), broken))
 
 
 @pytest.mark.parametrize("data", [b"", b"BEPOINTS", b"x" * 32, pt.points_file(b"")[:-8] + b"\1" * 8 + b"z"])

@@ -16,6 +16,7 @@ from breakeven.errors import UserError
 from breakeven.machine.resolve import resolve, resolving
 from breakeven.points.engine import Identity
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.mix import mix_of
 from breakeven.store import Store
 from breakeven.sweeps.spec import SweepSpec
 
@@ -220,7 +221,7 @@ OTHER = {
     "routines": ["slow", "rv-word"], "src_offsets": [3], "dst_offsets": [3], "offset_pairs": [(3, 3)],
     "cache_states": ["cold"], "measures": ["throughput"], "repetitions": 5, "warmup": 3, "calls": 8, "total": 4096,
     "size2": 8, "src_offset2": 3, "dst_offset2": 3, "seed": 2, "flags": 1, "routine_parameter": 1, "distance": 64,
-    "again": False,
+    "again": False, "mix": mix_of("1..8"),
 }  # fmt: skip
 
 

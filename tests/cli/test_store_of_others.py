@@ -18,7 +18,7 @@ import pytest
 
 from breakeven.points import Point, point_dtype, result_dtype
 from breakeven.points.engine import Identity
-from breakeven.points.record import _RESULT as RESULT
+from breakeven.points.result import _RESULT as RESULT
 from breakeven.store.rows import row_sum
 from tests.tiers import long_after
 
