@@ -132,7 +132,8 @@ def write_index() -> None:
         text = page.read_text()
         host = next(line for line in text.splitlines() if line.startswith("Host: ")).removeprefix("Host: ")
         said = next(line for line in text.splitlines() if line.startswith("Median absolute error"))
-        rows.append((f"[{page.parent.name}]({page.parent.name}/README.md)", host.partition(". Preset")[0], said))
+        mixes = f", [mixes]({page.parent.name}/mixes.md)" if (page.parent / "mixes.md").is_file() else ""
+        rows.append((f"[{page.parent.name}]({page.parent.name}/README.md){mixes}", host.partition(". Preset")[0], said))
     lines = ["# native: simulated presets beside the processors that they stand for", "",
              "Written by `python scripts/native.py`, a page for each kind of host that it has run on.", "",
              "| preset | host | errors |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]  # fmt: skip
