@@ -13,7 +13,7 @@ from breakeven.errors import UserError, near
 from breakeven.files.reading import read_bounded
 from breakeven.machine.presets import is_file_name
 from breakeven.output.shell import quoted
-from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
+from breakeven.points.ranges import Swept, parse_integers, parse_number
 
 
 def read_sweep_file(path: Path) -> dict[str, Any]:
@@ -166,14 +166,18 @@ _NAMES = {
 
 #: names in a path to a parameter; ours have eight at most
 _MAX_PARTS = 40
+#: parameters of a table; each variant of a machine keeps them all
+_MAX_SET = 1000
 
 
 def _table(path: Path, text: str, table: str, value: Any) -> list[str]:
     """`[set]` or `[sweep]`: dotted paths with values, as ``path=value`` texts."""
     if not isinstance(value, dict):
         raise _Place(path, text, table).error(f"a table is wanted: [{table}]")
-    found = []
+    found, swept = [], Swept()
     flattened: list[tuple[str, Any]] = _Place(path, text, table).call(_flattened, "", value)
+    if len(flattened) > _MAX_SET:
+        raise _Place(path, text, table).error(f"[{table}] has more than {_MAX_SET} parameters: take fewer")
     for name, given in flattened:
         place = _Place(path, text, name, table)
         items = given if isinstance(given, list) else [given]
@@ -185,7 +189,7 @@ def _table(path: Path, text: str, table: str, value: Any) -> list[str]:
             raise place.error("one value is wanted; [sweep] takes several")
         written = f"{name}={','.join(str(item).lower() if isinstance(item, bool) else str(item) for item in items)}"
         if table == "sweep":
-            place.call(lambda _, argument: parse_sweep(argument), name, written)
+            place.call(lambda _, argument: swept.add(argument), name, written)
         found.append(written)
     return found
 
