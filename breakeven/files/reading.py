@@ -28,12 +28,17 @@ MAX_DEPTH = 40
 _NOT_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"?|[^][{}"]+', re.DOTALL)
 
 
-def read_bounded(path: Path) -> bytes:
-    """The bytes of a file the user named; `OSError` also when there are more than `MAX_FILE_BYTES`."""
-    with open(path, "rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise OSError(errno.EFBIG, f"it has more than {MAX_FILE_BYTES} bytes", str(path))
+def read_bounded(path: Path, most: int = MAX_FILE_BYTES) -> bytes:
+    """The bytes of a file the user named; `OSError`, which names it, also when there are more than `most`."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        # Of a file that is open Python does not say which it is.
+        error.filename = str(path)
+        raise
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
     return data
 
 
@@ -54,11 +59,11 @@ def check_links(folder: Path) -> None:
                 raise UserError(f"{str(path)!r} is neither a file nor a folder: remove it")
 
 
-def read_file(path: Path, what: str) -> bytes:
-    """The bytes of a file that the user named; one sentence when it cannot be read."""
+def read_file(path: Path, what: str, most: int = MAX_FILE_BYTES) -> bytes:
+    """The bytes of a file that the user named, at most `most`; one sentence when it cannot be read."""
 
     try:
-        return read_bounded(path)
+        return read_bounded(path, most)
     except OSError as error:
         raise UserError(f"cannot read the {what} {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
 
