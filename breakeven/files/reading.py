@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from breakeven.errors import UserError
+from breakeven.files.paths import resolved
 
 #: no program, guest or script is larger; keeps /dev/zero and a slip from eating the host's memory
 MAX_FILE_BYTES = 1 << 28
@@ -50,10 +51,10 @@ def is_odd(path: Path) -> bool:
 def check_links(folder: Path) -> None:
     """Raises `UserError` where a link in a folder of results leads out of it: whoever made the folder may name any
     file, which would be shown or overwritten. The same for a pipe or a device, which may have no end."""
-    inside = folder.resolve()
+    inside = resolved(folder)
     for below in ("*", "*/*", "*/*/*"):  # results/native/HOST/FILE
         for path in sorted(folder.glob(below)):
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+            if path.is_symlink() and not resolved(path).is_relative_to(inside):
                 raise UserError(f"the link {str(path)!r} leads out of {str(folder)!r}: remove it")
             if is_odd(path):
                 raise UserError(f"{str(path)!r} is neither a file nor a folder: remove it")
