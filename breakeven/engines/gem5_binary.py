@@ -28,6 +28,7 @@ from breakeven.engines.embedded import Program
 from breakeven.errors import UserError
 from breakeven.files import landlock, sandbox
 from breakeven.files.data import find_data
+from breakeven.files.paths import resolved
 from breakeven.machine.presets import find_machine
 from breakeven.machine.resolve import of_request, resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file, unpack
@@ -224,13 +225,13 @@ class Gem5Engine(Engine):
     @cached_property
     def _files(self) -> list[Path]:
         """What decides results besides machine, guest and point."""
-        named, real = Path(self._gem5).resolve(), Path(self._build.get("BINARY", os.devnull))
+        named, real = resolved(Path(self._gem5)), Path(self._build.get("BINARY", os.devnull))
         binaries = [named] if real == named or not real.is_file() else [named, real]
         return [*binaries, find_data("configs", "sweep.py"), find_data("configs", "gem5_run.py")]
 
     def _changed(self, machine: MachineSpec) -> list[Path]:
         """Files that are not as they were when this was first asked of them."""
-        paths = [*self._files, find_machine(machine.name).resolve()]
+        paths = [*self._files, resolved(find_machine(machine.name))]
         now = {path: _state(path) for path in paths}
         return [path for path in paths if self._seen.setdefault(path, now[path]) != now[path]]
 
@@ -260,7 +261,7 @@ class Gem5Engine(Engine):
             asked = folder / "asked.bin"
             asked.write_bytes(points_file(record, lists_of(record)))
             script = find_data("configs", "sweep.py")
-            command = [self._gem5, "--outdir", name, str(script), str(find_machine(machine.name).resolve())]
+            command = [self._gem5, "--outdir", name, str(script), str(resolved(find_machine(machine.name)))]
             command += ["--points", str(asked)]
             command += [word for setting in machine.settings for word in ("--set", setting)]
             guest = folder / "guest.elf"

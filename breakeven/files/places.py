@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.files.paths import resolved
 
 
 def _expanded(named: str, variable: str) -> Path:
@@ -51,9 +52,9 @@ def holds_home(folder: Path) -> bool:
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    path = path.resolve()
+    path = resolved(path)
     try:
         # A folder that is mounted in two places has two paths without a link.
         return any(os.path.samefile(each, folder) for each in (path, *path.parents) if each.exists())
     except OSError:
-        return path.is_relative_to(folder.resolve())
+        return path.is_relative_to(resolved(folder))

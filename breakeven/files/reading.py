@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from breakeven.errors import UserError
+from breakeven.files.paths import resolved
 
 #: no program, guest or script is larger; keeps /dev/zero and a slip from eating the host's memory
 MAX_FILE_BYTES = 1 << 28
@@ -28,12 +29,17 @@ MAX_DEPTH = 40
 _NOT_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"?|[^][{}"]+', re.DOTALL)
 
 
-def read_bounded(path: Path) -> bytes:
-    """The bytes of a file the user named; `OSError` also when there are more than `MAX_FILE_BYTES`."""
-    with open(path, "rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise OSError(errno.EFBIG, f"it has more than {MAX_FILE_BYTES} bytes", str(path))
+def read_bounded(path: Path, most: int = MAX_FILE_BYTES) -> bytes:
+    """The bytes of a file the user named; `OSError`, which names it, also when there are more than `most`."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        # Of a file that is open Python does not say which it is.
+        error.filename = str(path)
+        raise
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
     return data
 
 
@@ -45,20 +51,20 @@ def is_odd(path: Path) -> bool:
 def check_links(folder: Path) -> None:
     """Raises `UserError` where a link in a folder of results leads out of it: whoever made the folder may name any
     file, which would be shown or overwritten. The same for a pipe or a device, which may have no end."""
-    inside = folder.resolve()
+    inside = resolved(folder)
     for below in ("*", "*/*", "*/*/*"):  # results/native/HOST/FILE
         for path in sorted(folder.glob(below)):
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+            if path.is_symlink() and not resolved(path).is_relative_to(inside):
                 raise UserError(f"the link {str(path)!r} leads out of {str(folder)!r}: remove it")
             if is_odd(path):
                 raise UserError(f"{str(path)!r} is neither a file nor a folder: remove it")
 
 
-def read_file(path: Path, what: str) -> bytes:
-    """The bytes of a file that the user named; one sentence when it cannot be read."""
+def read_file(path: Path, what: str, most: int = MAX_FILE_BYTES) -> bytes:
+    """The bytes of a file that the user named, at most `most`; one sentence when it cannot be read."""
 
     try:
-        return read_bounded(path)
+        return read_bounded(path, most)
     except OSError as error:
         raise UserError(f"cannot read the {what} {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.files.paths import resolved
 from breakeven.files.reading import is_odd
 
 #: characters of a suffix that tells a library what to write
@@ -32,7 +33,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises `UserError` for what the operating system refuses. A device, a pipe (``/dev/stdout``)
     or a file in a folder that takes no new ones is written directly.
     """
-    target = path.resolve()
+    target = resolved(path)
     try:
         if not (_is_ordinary(target) and os.access(target.parent, os.W_OK)):
             yield path
@@ -74,9 +75,9 @@ class Held:
     def __init__(self, path: Path, program_writes: Path | None = None) -> None:
         """`program_writes`: the folder of the program's; what is no plain file there is refused."""
         check_target(path)
-        self.path, target = path, path.resolve()
+        self.path, target = path, resolved(path)
         self._ordinary = _is_ordinary(target)
-        if program_writes is not None and not self._ordinary and target.is_relative_to(program_writes.resolve()):
+        if program_writes is not None and not self._ordinary and target.is_relative_to(resolved(program_writes)):
             raise UserError(f"cannot write {str(path)!r}: it is no plain file, and the program may write beside it")
         self._renames = self._ordinary and os.access(target.parent, os.W_OK)
         try:
@@ -165,7 +166,7 @@ def default_place(name: str, option: str, folder: Path | None = None) -> Path:
 
 def check_target(path: Path) -> None:
     """Raises `UserError` before anything runs when no file can be written at `path`."""
-    folder = path.resolve().parent
+    folder = resolved(path).parent
     if not folder.is_dir():
         raise UserError(f"cannot write {str(path)!r}: there is no folder {str(folder)!r}")
     if path.is_dir():

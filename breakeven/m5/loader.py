@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import near
 from breakeven.files.importing import importable, read_source
+from breakeven.files.paths import resolved
 from breakeven.files.reading import read_bounded
 from breakeven.m5 import finder, machines_package
 
@@ -52,7 +53,7 @@ def _compiled(path: Path) -> CodeType:
 
 def load_module(path: Path) -> dict[str, Any]:
     """The names that the preset at `path` defines; its neighbours can be imported from it."""
-    path = path.resolve()
+    path = resolved(path)
     name = machines_package.module_of(path)
     # A preset's folder is a package: only its own modules are beside it.
     with as_m5(None if name else path.parent), naming_near_classes():
@@ -100,7 +101,7 @@ def run_script(
     from breakeven.config import gem5_build as build
     from breakeven.m5 import script, simulate
 
-    given, path = str(path), Path(path).resolve()
+    given, path = str(path), resolved(Path(path))
     # A script that asks for argv[0] gets what the user wrote, as from gem5.
     arguments, sys.argv = sys.argv, [given, *argv]
     session = simulate.Session(None if outdir is None else Path(outdir), options)

@@ -15,6 +15,7 @@ from breakeven.config.describe import canonical, describe
 from breakeven.config.errors import ConfigError
 from breakeven.config.library import IN_SCRIPTS
 from breakeven.errors import UserError
+from breakeven.files.paths import resolved
 from breakeven.files.writing import write_text
 from breakeven.m5.options import Options
 from breakeven.m5.outputs import Outputs, compress, unwritable
@@ -114,9 +115,9 @@ class Session:
             options.check_default_places(self.outdir)
         if self.outdir is None or not (options.allow_dir and options.allow_writes):
             return
-        theirs = Path(options.allow_dir).resolve()
+        theirs = resolved(Path(options.allow_dir))
         for name in (*self._own_files(), options.stats_file.partition("://")[2] or options.stats_file):
-            if (folder := (self.outdir / name).parent.resolve()).is_relative_to(theirs):
+            if (folder := resolved((self.outdir / name).parent)).is_relative_to(theirs):
                 fix = "give an --outdir outside of --allow-dir"
                 raise UserError(f"the process may write in {str(folder)!r} (--allow-writes): {fix}")
 

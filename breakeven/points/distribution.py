@@ -17,7 +17,7 @@ from breakeven.files.reading import read_bounded
 from breakeven.points import MAX_SIZE
 from breakeven.points.ranges import ranges_text
 
-#: sizes that one range or file may name
+#: sizes that all ranges of a file may name together
 MAX_SIZES = 1 << 20
 
 #: memcpy calls of SPEC 2017, as glibc's bench-memcpy-random draws them: the shares of four sizes and the cumulative
@@ -124,9 +124,11 @@ def _by_line(text: str, name: str) -> dict[tuple[int, int], float]:
 def _normalised(name: str, weights: Mapping[tuple[int, int], float], title: str) -> Distribution:
     shares: dict[int, float] = {}
     total = sum(weights.values())
+    if sum(max(0, last - first + 1) for first, last in weights) > MAX_SIZES:
+        raise UserError(f"{name}: the ranges have more than {MAX_SIZES} sizes in all: take shorter ones, or fewer")
     for (first, last), weight in weights.items():
-        if not 0 <= first <= last <= MAX_SIZE or last - first >= MAX_SIZES:
-            raise UserError(f"{name}: sizes {first}..{last} are out of range: 0 to {MAX_SIZE}, {MAX_SIZES} at a time")
+        if not 0 <= first <= last <= MAX_SIZE:
+            raise UserError(f"{name}: sizes {first}..{last} are out of range: 0 to {MAX_SIZE}")
         if not 0 <= weight < float("inf"):
             raise UserError(f"{name}: the weight {weight} of {first}..{last} is no share: 0 or more")
         for n in range(first, last + 1) if weight else ():

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from breakeven.config.units import typed_size
 from breakeven.errors import UserError
 
-#: one list may not hold more values than this (a sweep's size is checked again, in points)
+#: one list may not hold more values than this, all its items together (a sweep's size is checked again, in points)
 MAX_VALUES = 1 << 20
+#: points in one sweep (their records alone take 128 bytes each)
+MAX_POINTS = 4_000_000
+#: machines with all combinations of swept parameters in one sweep (each takes some 60 KB)
+MAX_VARIANTS = 20_000
+#: swept parameters of one sweep
+MAX_SWEPT = 32
+#: whole numbers of steps are not larger: a million of a thousand digits would fill the memory
+_MAX_NUMBER = 1 << 64
 
 
 def parse_number(text: str, what: str) -> int:
@@ -27,7 +35,7 @@ def parse_number(text: str, what: str) -> int:
         raise UserError(f"{what} {text!r} is not a number (like 1448, 64K or 2MiB)") from None
 
 
-def _range(item: str, what: str, least: int, most: int) -> list[int]:
+def _range(item: str, what: str, least: int, most: int) -> Sequence[int]:
     start_text, rest = item.split("..", 1)
     stop_text, operator, step_text = rest, "", ""
     for operator in (":", "*"):
@@ -48,7 +56,7 @@ def _range(item: str, what: str, least: int, most: int) -> list[int]:
         raise UserError(f"{what} {item!r} has a step of {step}: at least 1")
     if (stop - start) // step >= MAX_VALUES:
         raise UserError(f"{what} {item!r} holds more than {MAX_VALUES} values: take a larger step")
-    return list(range(start, stop + 1, step))
+    return range(start, stop + 1, step)
 
 
 def _geometric(start: int, stop: int, factor_text: str, item: str, what: str) -> list[int]:
@@ -74,15 +82,24 @@ def _check(value: int, what: str, least: int, most: int) -> None:
 
 def parse_integers(text: str, what: str, least: int, most: int) -> list[int]:
     """The integers that `text` names, ascending, each once; `what` names the option in errors."""
-    values: set[int] = set()
+    return sorted(set().union(*_items(text, what, least, most)))
+
+
+def _items(text: str, what: str, least: int, most: int) -> list[Sequence[int]]:
+    """The values of each item. A short text may stand for any number: they are counted before they are listed."""
+    items: list[Sequence[int]] = []
+    count = 0
     for item in text.split(","):
         if ".." in item:
-            values.update(_range(item, what, least, most))
+            items.append(_range(item, what, least, most))
         else:
             value = parse_number(item, what)
             _check(value, what, least, most)
-            values.add(value)
-    return sorted(values)
+            items.append((value,))
+        count += len(items[-1])
+        if count > MAX_VALUES:
+            raise UserError(f"{what}: up to {item!r} the list holds more than {MAX_VALUES} values: take a larger step")
+    return items
 
 
 def parse_sweep(text: str) -> tuple[str, list[str]]:
@@ -90,22 +107,55 @@ def parse_sweep(text: str) -> tuple[str, list[str]]:
 
     Values stay text: the configuration language converts and checks them (``32KiB``, ``true``, ``2.5``).
     """
+    path, _, listed = _counted_sweep(text)
+    return path, listed()
+
+
+class Swept:
+    """The swept parameters of one sweep, counted before a list of their values is made."""
+
+    def __init__(self) -> None:
+        #: values as text, by path
+        self.texts: dict[str, str] = {}
+        self._combinations = 1
+
+    def add(self, text: str) -> None:
+        """Takes a text as of `parse_sweep`; raises `UserError` for a path named twice, and for too many."""
+        path, count, _ = _counted_sweep(text)
+        if path in self.texts:
+            raise UserError(f"--sweep names {path} twice")
+        if len(self.texts) == MAX_SWEPT:
+            raise UserError(f"--sweep {path}: the sweep has more than {MAX_SWEPT} parameters: take fewer")
+        self._combinations *= count
+        if self._combinations > MAX_VARIANTS:
+            raise UserError(
+                f"--sweep {path}: the swept parameters have more than {MAX_VARIANTS} combinations: take fewer values"
+            )
+        self.texts[path] = text.partition("=")[2]
+
+
+def _counted_sweep(text: str) -> tuple[str, int, Callable[[], list[str]]]:
+    """A parameter's path, the number of its values, and what lists them."""
     path, equals, values = text.partition("=")
     path = path.strip()
     if not equals or not path or not values.strip():
         raise UserError(f"--sweep {text!r} is not path=start:stop:step or path=value,value,...")
     parts = [part.strip() for part in values.split(":")]
     if len(parts) in (2, 3) and all(re.match(r"-?[0-9.]", part) for part in parts) and "," not in values:
-        return path, _steps(path, *parts, *["1"] * (3 - len(parts)))
+        return path, *_steps(path, *parts, *["1"] * (3 - len(parts)))
     if ".." in values:
-        return path, [str(value) for value in parse_integers(values, path, 0, 1 << 62)]
-    listed = [value.strip() for value in values.split(",")]
+        items = _items(values, path, 0, 1 << 62)
+        if len(items) == 1 and isinstance(items[0], range):
+            return path, len(items[0]), lambda: [str(value) for value in items[0]]
+        listed = [str(value) for value in sorted(set().union(*items))]
+    else:
+        listed = list(dict.fromkeys(value.strip() for value in values.split(",")))
     if not all(listed):
         raise UserError(f"--sweep {text!r} has an empty value")
-    return path, list(dict.fromkeys(listed))
+    return path, len(listed), lambda: listed
 
 
-def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> list[str]:
+def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> tuple[int, Callable[[], list[str]]]:
     try:
         start, stop, step = (_step_number(part) for part in (start_text, stop_text, step_text))
     except ValueError:
@@ -120,16 +170,19 @@ def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> list[s
     except OverflowError:
         raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} runs too far") from None
     if count > MAX_VALUES:
-        raise UserError(f"--sweep {path} holds {count} values: take a larger step")
+        raise UserError(f"--sweep {path} holds more than {MAX_VALUES} values: take a larger step")
     whole = isinstance(start, int) and isinstance(step, int)
-    return [str(start + i * step) if whole else f"{start + i * step:.12g}" for i in range(count)]
+    return count, lambda: [str(start + i * step) if whole else f"{start + i * step:.12g}" for i in range(count)]
 
 
 def _step_number(text: str) -> int | float:
     """A number, or a size in bytes; raises `ValueError`."""
 
     if re.fullmatch(r"-?\d+", text):
-        return int(text)
+        number = int(text)
+        if abs(number) > _MAX_NUMBER:
+            raise ValueError(f"{text!r} is too large")
+        return number
     try:
         value = float(text)
     except ValueError:

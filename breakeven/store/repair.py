@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
+from breakeven.files.paths import resolved
 from breakeven.store.database import Store
 from breakeven.store.file import Room, bounded, check_files, is_made_by_us
 from breakeven.store.rows import APPLICATION_ID, CONTEXT_COLUMNS, UNNAMED, ContextRow, is_whole, note_is_whole
@@ -102,7 +103,7 @@ def _replaced(db: sqlite3.Connection, path: Path, fresh: Path) -> Path:
         raise sqlite3.DatabaseError("its log cannot be put into it")
     old = next(each for each in _names(path) if not os.path.lexists(each))
     try:
-        os.link(path.resolve(), old)  # a second name: there is a store at `path` at any time
+        os.link(resolved(path), old)  # a second name: there is a store at `path` at any time
     except OSError:
         path.replace(old)  # a file system without links
     fresh.replace(path)

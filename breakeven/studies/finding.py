@@ -10,6 +10,7 @@ from pathlib import Path
 from breakeven.errors import UserError, near
 from breakeven.files.data import find_data
 from breakeven.files.importing import importable
+from breakeven.files.paths import resolved
 from breakeven.studies.study import Study
 
 
@@ -55,7 +56,7 @@ def load_study(path: Path) -> Study:
     if not path.is_file():
         raise UserError(f"there is no study file {str(path)!r}")
     try:
-        with importable(path.resolve().parent):
+        with importable(resolved(path).parent):
             study = runpy.run_path(str(path)).get("STUDY")
     except SystemExit as error:
         raise UserError(f"{path} called sys.exit({error.code!r}): a study file only defines STUDY") from None

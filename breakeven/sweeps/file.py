@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from breakeven import points as pt
 from breakeven.errors import UserError, near
-from breakeven.files.reading import read_bounded
+from breakeven.files.toml import read_toml
 from breakeven.machine.presets import is_file_name
 from breakeven.output.shell import quoted
 from breakeven.points.distribution import PUBLISHED
-from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
+from breakeven.points.ranges import Swept, parse_integers, parse_number
 
 
 def read_sweep_file(path: Path) -> dict[str, Any]:
     """What a file asks for, as the command `sweep` has it, and perhaps `out`."""
-    try:
-        text = read_bounded(path).decode()
-    except OSError as error:
-        raise UserError(f"cannot read the sweep {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"the sweep {str(path)!r} is not UTF-8 text") from None
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"the sweep {str(path)!r}: {error}") from None
-    except RecursionError:
-        raise UserError(f"the sweep {str(path)!r} is nested too deeply") from None
-    except ValueError:  # a number of thousands of digits
-        raise UserError(f"the sweep {str(path)!r}: a number is too large") from None
-    _check_numbers(path, content)
+    text, content = read_toml(path, "sweep")
     found: dict[str, Any] = {}
     for key, value in content.items():
         if key in ("set", "sweep"):
@@ -47,21 +32,6 @@ def read_sweep_file(path: Path) -> dict[str, Any]:
         if key not in found:
             raise UserError(f"the sweep {str(path)!r} has no {key}: add {key} = ...")
     return found
-
-
-def _check_numbers(path: Path, content: dict[str, Any]) -> None:
-    """No number is larger than any that we take: Python does not even print one of thousands of digits."""
-    values: list[Any] = [content]
-    while values:
-        value = values.pop()
-        if isinstance(value, dict | list):
-            values += value.values() if isinstance(value, dict) else value
-        elif isinstance(value, int) and abs(value) > _MOST:
-            raise UserError(f"the sweep {str(path)!r}: a number is too large")
-
-
-#: numbers are of 64 bits at most
-_MOST = 1 << 64
 
 
 class _Place:
@@ -174,16 +144,18 @@ _NAMES = {
 }  # fmt: skip
 
 
-#: names in a path to a parameter; ours have eight at most
-_MAX_PARTS = 40
+#: parameters of a table; each variant of a machine keeps them all
+_MAX_SET = 1000
 
 
 def _table(path: Path, text: str, table: str, value: Any) -> list[str]:
     """`[set]` or `[sweep]`: dotted paths with values, as ``path=value`` texts."""
     if not isinstance(value, dict):
         raise _Place(path, text, table).error(f"a table is wanted: [{table}]")
-    found = []
+    found, swept = [], Swept()
     flattened: list[tuple[str, Any]] = _Place(path, text, table).call(_flattened, "", value)
+    if len(flattened) > _MAX_SET:
+        raise _Place(path, text, table).error(f"[{table}] has more than {_MAX_SET} parameters: take fewer")
     for name, given in flattened:
         place = _Place(path, text, name, table)
         items = given if isinstance(given, list) else [given]
@@ -195,7 +167,7 @@ def _table(path: Path, text: str, table: str, value: Any) -> list[str]:
             raise place.error("one value is wanted; [sweep] takes several")
         written = f"{name}={','.join(str(item).lower() if isinstance(item, bool) else str(item) for item in items)}"
         if table == "sweep":
-            place.call(lambda _, argument: parse_sweep(argument), name, written)
+            place.call(lambda _, argument: swept.add(argument), name, written)
         found.append(written)
     return found
 
@@ -205,7 +177,5 @@ def _flattened(prefix: str, table: dict[str, Any]) -> list[tuple[str, Any]]:
     found = []
     for name, value in table.items():
         path = f"{prefix}{name}"
-        if isinstance(value, dict) and path.count(".") >= _MAX_PARTS:
-            raise UserError(f"tables are nested deeper than {_MAX_PARTS} levels")
         found += _flattened(f"{path}.", value) if isinstance(value, dict) else [(path, value)]
     return found

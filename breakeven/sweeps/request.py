@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from breakeven import points as pt
 from breakeven.errors import UserError, near, printable
 from breakeven.machine.host import host_fit, host_words
+from breakeven.points.ranges import Swept as SweptTexts
 from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def sweep_spec(
         cache_states=list(dict.fromkeys(_names(cache))),
         measures=measures,
         mix=mix,
-        parameters={path: _swept(path, values) for path, values in (parameters or {}).items()},
+        parameters=_all_swept(parameters or {}),
         flags=flags,
         **more,
     )
@@ -236,15 +237,17 @@ def numbers(values: Numbers, what: str, most: int) -> list[int]:
 
 
 def swept_texts(texts: Iterable[str]) -> dict[str, str]:
-    """Swept parameters from ``path=values`` texts; raises `UserError` for a path named twice."""
-
-    found: dict[str, str] = {}
+    """Swept parameters from ``path=values`` texts; raises `UserError` for a path named twice, and for too many."""
+    found = SweptTexts()
     for text in texts:
-        path, _ = parse_sweep(text)
-        if path in found:
-            raise UserError(f"--sweep names {path} twice")
-        found[path] = text.partition("=")[2]
-    return found
+        found.add(text)
+    return found.texts
+
+
+def _all_swept(parameters: Swept) -> dict[str, list[str]]:
+    # All are counted before the first is listed.
+    swept_texts(f"{path}={values}" for path, values in parameters.items() if isinstance(values, str))
+    return {path: _swept(path, values) for path, values in parameters.items()}
 
 
 def _swept(path: str, values: str | Iterable[object]) -> list[str]:
@@ -295,7 +298,7 @@ def named_routines(
     known = _routines_of(machines[0], settings, guest)
     lacking = {r.name for name in machines for r in _routines_of(name, settings, guest) if r.missing_extension}
     found: list[str] = []
-    for name in names:
+    for name in dict.fromkeys(names):
         found += [r.name for r in known if r.kind in _KINDS[name]] if name in _KINDS else [name]
     left_out = sorted(lacking.intersection(found) - set(names))
     if left_out and not quiet:

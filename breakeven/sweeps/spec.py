@@ -14,16 +14,13 @@ from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import repetitions_of
+from breakeven.points.ranges import MAX_POINTS, MAX_VARIANTS
 from breakeven.points.table import DESCRIBED, SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from breakeven.points.mix import Mix
-
-
-#: points in one sweep (their records alone take 128 bytes each)
-MAX_POINTS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -90,18 +87,24 @@ class SweepSpec:
         axes = (self.routines, self.sizes, self.cache_states, self.measures)
         return pairs * int(np.prod([len(axis) for axis in axes], dtype=object))
 
+    def count_variants(self) -> int:
+        """As many as `variants` has."""
+        return len(self.machines) * int(np.prod([len(values) for values in self.parameters.values()], dtype=object))
+
     def count(self) -> int:
         """Points in all."""
-        variants = int(np.prod([len(values) for values in self.parameters.values()], dtype=object))
-        return self.points_per_machine() * len(self.machines) * variants
+        return self.points_per_machine() * self.count_variants()
 
     def validate(self) -> None:
         """Raises `UserError`, one sentence that names the axis."""
         for name in ("routines", "machines", "sizes", "src_offsets", "dst_offsets", "cache_states", "measures"):
             if not getattr(self, name):
                 raise UserError(f"the sweep has no {name.replace('_', ' ')}")
+        # No number is told: the product may have hundreds of digits.
+        if self.count_variants() > MAX_VARIANTS:
+            raise UserError(f"the sweep has more than {MAX_VARIANTS} variants of machines: take fewer swept values")
         if self.count() > MAX_POINTS:
-            raise UserError(f"the sweep has {self.count()} points, more than {MAX_POINTS}: take fewer sizes or offsets")
+            raise UserError(f"the sweep has more than {MAX_POINTS} points: take fewer sizes or offsets")
         for routine in self.routines:
             pt.check_routine_name(routine)
         for size in self.sizes:

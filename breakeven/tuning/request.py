@@ -11,12 +11,14 @@ from breakeven.output.shell import shell_command
 from breakeven.points.distribution import Distribution
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import repetitions_of
-from breakeven.points.ranges import ranges_text
+from breakeven.points.ranges import MAX_POINTS, ranges_text
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
 POINTS = 1000
 #: tests that a dispatcher may make
 MOST_BRANCHES = 16
+#: sizes that are simulated at each offset, however few `POINTS` are
+_LEAST_SIZES = 16
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,18 @@ class TuneRequest:
             raise UserError(
                 f"branches {self.branches} must be 0 to {MOST_BRANCHES}, and points {self.points} 1 or more"
             )
+        # Counted before the pairs are listed.
+        if min(_LEAST_SIZES, len(self.distribution.shares)) * self._each_size() > MAX_POINTS:
+            raise UserError(f"tune has more than {MAX_POINTS} points: take fewer offsets (--src, --dst)")
         for word, names, what in (
             (self.cache, pt.CACHE_STATES, "cache state"),
             (self.measure, pt.MEASURES[:2], "measure"),
         ):
             pt.index_of(names, word, what)
+
+    def _each_size(self) -> int:
+        """Points of each size."""
+        return len(self.src) * len(self.dst) * len(self.candidates)
 
     @property
     def measurements(self) -> int:
@@ -82,5 +91,5 @@ class TuneRequest:
 
     def grid(self) -> Distribution:
         """The sizes that are simulated, with the shares they stand for."""
-        most = max(16, self.points // (len(self.pairs) * len(self.candidates)))
+        most = max(_LEAST_SIZES, self.points // self._each_size())
         return self.distribution.on_grid(most)

@@ -15,6 +15,7 @@ from breakeven.analysis.crossings import leads
 from breakeven.analysis.verdict import chosen, cost, describe_leads, describe_spikes, marks_of
 from breakeven.config.describe import describe
 from breakeven.errors import UserError
+from breakeven.files.paths import resolved
 from breakeven.m5 import machine_hash
 from breakeven.machine.clock import core_period
 from breakeven.machine.diff import parameters_of
@@ -77,7 +78,7 @@ def page(
     rows = sum(len(part.table) for part in parts)
     if rows > MAX_ROWS:
         raise UserError(f"{rows} points are more than a page holds ({MAX_ROWS}): take one machine, or fewer sizes")
-    trusted = {path.resolve() for path in machine_files}
+    trusted = {resolved(path) for path in machine_files}
     machines = _once([_machine(one, trusted) for one in _machines(parts)])
     with resolving(), Details(lambda spec: _may_be_run(spec, trusted), len(parts)) as details:
         shown = [_part(part, details) for part in parts]
@@ -269,7 +270,7 @@ def _may_be_run(spec: MachineSpec, trusted: Set[Path]) -> bool:
         path = find_machine(spec.name)
     except MachineError:
         return False
-    return not is_file_name(spec.name) or path.resolve() in trusted
+    return not is_file_name(spec.name) or resolved(path) in trusted
 
 
 def _once(machines: list[dict[str, Any]]) -> list[dict[str, Any]]:

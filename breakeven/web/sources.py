@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
+from breakeven.files.paths import resolved
 from breakeven.files.reading import csv_rows, parsed_json, read_bounded
 from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
@@ -275,7 +276,7 @@ def study_parts(folder: Path) -> tuple[str, list[Part]]:
     folder is called after."""
     from breakeven.studies.finding import shipped_study
 
-    study = shipped_study(folder.resolve().name)
+    study = shipped_study(resolved(folder).name)
     command = shell_command("reproduce", [study.name])
     parts = []
     for name, (about, spec) in {**study.grids, **study.searches}.items():
