@@ -116,9 +116,8 @@ def test_python_asks_for_no_more_than_the_command_line() -> None:
 
 
 def test_a_distribution_and_tunes_offsets_are_counted_first(tmp_path: Path) -> None:
-    from breakeven.points.distribution import MAX_SIZES, distribution_of
-
     from breakeven import api
+    from breakeven.points.distribution import MAX_SIZES, distribution_of
 
     path = tmp_path / "often.txt"
     path.write_text("0..1000000 1\n" + "1..1000000 1\n" * 200)
