@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
 
 
 class UserError(Exception):
@@ -16,6 +19,16 @@ def printable(text: str, keep: str = "\n") -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() or each in keep else ascii(each)[1:-1] for each in text)
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    """Prints text in which names may be: see `printable`."""
+    print(printable(text), file=file, flush=file is sys.stderr)
+
+
+def shown_path(path: Path | str | None) -> str:
+    """A file's name within a line of text: it breaks no line, either."""
+    return printable(str(path), keep="")
 
 
 def near(name: str, known: Iterable[str], *, all_of: str = "") -> str:

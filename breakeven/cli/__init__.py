@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.cli.app import EXIT_USAGE, Interrupted, app
-from breakeven.errors import UserError, printable
+from breakeven.errors import UserError, say
 
 #: set: an error of breakeven's own shows where it came from
 TRACEBACK = "BREAKEVEN_TRACEBACK"
@@ -136,7 +136,7 @@ def failed(error: BaseException) -> int:
     if not isinstance(error, Exception):
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.format_message())  # type: ignore[attr-defined]
+        say(error.format_message())  # type: ignore[attr-defined]
         return EXIT_USAGE
     message = _message(error)
     if message is None:
@@ -145,7 +145,7 @@ def failed(error: BaseException) -> int:
         message = _fault(error)
     if len(message) > MOST_SAID:
         message = f"{message[: MOST_SAID - 200]} ... {message[-200:]}"
-    print(f"breakeven: {printable(message)}", file=sys.stderr)
+    say(f"breakeven: {message}", file=sys.stderr)
     return EXIT_USAGE if hasattr(error, "format_message") else 1
 
 

@@ -10,7 +10,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 from breakeven.machine.resolve import resolve
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def add_(
         if json:
             print_json({"removed": [routine for own in gone for routine in own.routines]})
         else:
-            print(f"removed: {', '.join(f'{routine} ({own.isa})' for own in gone for routine in own.routines)}")
+            say(f"removed: {', '.join(f'{routine} ({own.isa})' for own in gone for routine in own.routines)}")
         return 0
     if not source:
         raise UserError("add needs a file (.S, .s, .c, .o, .a or .so), or --remove NAME")
@@ -79,12 +79,12 @@ def add_(
         })  # fmt: skip
         return 0
     names = ", ".join(done.file.routines)
-    print(f"{names} ({done.file.isa}): verified at all {done.points} points, {done.host_seconds:.1f} s")
-    print(f"  uses: {', '.join(done.file.extensions) or 'the base instruction set alone'}")
+    say(f"{names} ({done.file.isa}): verified at all {done.points} points, {done.host_seconds:.1f} s")
+    say(f"  uses: {', '.join(done.file.extensions) or 'the base instruction set alone'}")
     for note in done.notes:
-        print(f"  {note}")
+        say(f"  {note}")
     for extension, setting in lacking:
-        print(f"  {machine} lacks {extension}: --set {setting}")
+        say(f"  {machine} lacks {extension}: --set {setting}")
     return 0
 
 

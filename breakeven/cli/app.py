@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 from breakeven.machine.resolve import resolving
 
 
@@ -60,7 +60,7 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         import breakeven
 
-        print(f"breakeven {breakeven.__version__}")
+        say(f"breakeven {breakeven.__version__}")
         raise typer.Exit
 
 

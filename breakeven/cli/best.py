@@ -23,7 +23,7 @@ from breakeven.cli.options import (
     kept_in,
 )
 from breakeven.cli.point_options import measuring_option_group
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 
 #: longer than this is told before it starts (seconds)
 _LONG = 20
@@ -84,7 +84,7 @@ def _say_how_long(points: int, seconds: float) -> None:
     cores = len(os.sched_getaffinity(0))
     if seconds / cores > _LONG:
         took = f"{seconds / cores / 60:.0f} minutes" if seconds / cores > 90 else f"{seconds / cores:.0f} seconds"
-        print(f"breakeven: {points} points, some {took} on {cores} idle cores; kept ones take none", file=sys.stderr)
+        say(f"breakeven: {points} points, some {took} on {cores} idle cores; kept ones take none", file=sys.stderr)
 
 
 def _page(found: Any) -> str:

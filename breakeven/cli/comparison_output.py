@@ -9,6 +9,7 @@ from breakeven.analysis.comparison import Comparison
 from breakeven.analysis.crossings import TIE, leaders_of
 from breakeven.analysis.verdict import AHEAD, describe_interval
 from breakeven.cli.summaries import print_failures
+from breakeven.errors import shown_path
 from breakeven.output.console import Table, print_json, print_parts
 from breakeven.points.measurements import Tally, again_words
 
@@ -56,7 +57,7 @@ def comparison_done(
     parts += [again] if (again := again_words(found.table)) else []
     parts += [found.rests_on] if found.rests_on else []
     parts += baseline.parts() if baseline else []
-    parts += [f"{what}: {path}" for what, path in (("plot", plot), ("results", out)) if path]
+    parts += [f"{what}: {shown_path(path)}" for what, path in (("plot", plot), ("results", out)) if path]
     print_parts(parts, markdown)
     print_failures(found.failures, len(found.table))
     Tally().add(found.table).say()

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from breakeven.cli.options import MAX_U64, number
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 
 DebugFlagsOption = Annotated[
     str, typer.Option("--debug-flags", metavar="FLAG", help="O3PipeView: the stages of each micro-op (O3 and Minor).")
@@ -42,7 +42,7 @@ class Trace:
     def warn_if_truncated(self, whole: bool) -> None:
         """Says so when the trace was cut short."""
         if not whole:
-            print(
+            say(
                 f"breakeven: the trace {str(self.file)!r} ends early, at {self.limit} bytes (--debug-limit)",
                 file=sys.stderr,
             )

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from breakeven.errors import say, shown_path
+
 EngineOption = Annotated[
     str,
     typer.Option(
@@ -41,7 +43,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
         _print(found)
         for what, path in (("plot", plot), ("results", out)):
             if path:
-                print(f"{what}: {path}")
+                say(f"{what}: {shown_path(path)}")
     summaries.print_failures(bad, total)
     tally = Tally()
     for one in found.found.values():
@@ -55,14 +57,14 @@ def _print(found: Any) -> None:
 
     names = list(found.found)
     first = found.found[names[0]]
-    print(f"{first.conditions().split(', ', 1)[1]}; cycles/call")
+    say(f"{first.conditions().split(', ', 1)[1]}; cycles/call")
     for name in names:
-        print(f"  {name}: {found.on[name]}")
+        say(f"  {name}: {found.on[name]}")
     if len(names) > 1:
         _print_errors(found, names)
     for name in names:
         one = found.found[name]
-        print(f"{name}: {describe_leads(one.leads, NARROWER) if one.leads else one.sentences()[0]}")
+        say(f"{name}: {describe_leads(one.leads, NARROWER) if one.leads else one.sentences()[0]}")
 
 
 def _print_errors(found: Any, names: list[str]) -> None:

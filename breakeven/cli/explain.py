@@ -13,7 +13,7 @@ from breakeven.cli.app import app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption
 from breakeven.cli.point import exit_status_of, where
 from breakeven.cli.point_options import point_option_group
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
 
@@ -79,9 +79,9 @@ def _explained(accounts: Mapping[str, Account], json: bool) -> int:
         ]  # fmt: skip
         print_json({"machine": one.machine, "machine_hash": one.machine_hash, "points": rows})
     elif right:
-        print(f"{one.machine}: {where(one.point)}")
+        say(f"{one.machine}: {where(one.point)}")
         first = next(iter(right.values())).result
-        print(f"  one measurement{_around(first)}")
+        say(f"  one measurement{_around(first)}")
         _print(list(right.items()))
     tally.say()
     return status
@@ -113,7 +113,7 @@ def _program(elf: Path, spec: Any, json: bool) -> int:
                     **as_dict(account)})  # fmt: skip
         return 0
     region = f"dump {len(dumps)} of its statistics" if dumps else "from reset to the end"
-    print(f"{elf.name} on {spec}: {region} ({end['cause']})")
+    say(f"{elf.name} on {spec}: {region} ({end['cause']})")
     _print([(elf.name, account)])
     return 0
 
@@ -126,7 +126,7 @@ def _print(accounts: Sequence[tuple[str, Any]]) -> None:
     for name, account in accounts:
         ipc = account.instructions / account.cycles if account.cycles else 0.0
         label = f"{name}: " if len(accounts) > 1 else ""
-        print(f"  {label}{account.cycles} cycles, {account.instructions} instructions (IPC {ipc:.2f})")
+        say(f"  {label}{account.cycles} cycles, {account.instructions} instructions (IPC {ipc:.2f})")
     single = len(accounts) == 1
     rows = []
     for title, lines in side_by_side([account for _, account in accounts]):

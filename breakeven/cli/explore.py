@@ -19,7 +19,7 @@ from breakeven.cli.options import (
     ThreadsOption,
     number,
 )
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say, shown_path
 
 
 @app.command(short_help="A page on this machine: sliders for the hardware, curves and break-evens as they move.")
@@ -75,7 +75,7 @@ def explore(
 
         check_target(out)
         found = view(state, store, no_store, threads)
-        print("\n".join([*found.verdicts, f"page: {found.save(out)}"]))
+        say("\n".join([*found.verdicts, f"page: {shown_path(found.save(out))}"]))
         return 0
     serve(state, port, not no_browser, store, no_store, threads, link.partition("#")[2])
     return 0

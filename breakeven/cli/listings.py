@@ -11,7 +11,7 @@ import typer
 from breakeven.cli import completion
 from breakeven.cli.app import app, machines_app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
-from breakeven.errors import UserError, near
+from breakeven.errors import UserError, near, say
 from breakeven.files.data import DataNotFound
 from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
@@ -99,7 +99,7 @@ def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int
             "listing": [{"address": at, "instruction": text} for at, text in known_of["listing"]],
         })  # fmt: skip
         return 0
-    print(f"{name}: {known_of['text'] or 'a routine of your own'}")
+    say(f"{name}: {known_of['text'] or 'a routine of your own'}")
     pairs = [
         ("kind", f"{routine.kind}, {isa}"), ("notes", routine.notes),
         (f"on {spec}", routine.missing_extension and f"it {routine.missing_extension}"),
@@ -109,7 +109,7 @@ def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int
     print_pairs([pair for pair in pairs if pair[1]])
     print()
     for at, text in known_of["listing"]:
-        print(f"  {at:#x}  {text}")
+        say(f"  {at:#x}  {text}")
     return 0
 
 
@@ -163,7 +163,7 @@ def machines_show(
         print_json({**shown, "load_to_use": levels, "description": machine.description})
         return 0
     preset = preset_at(path)
-    print(f"{name}: {preset.description if preset else 'a machine of your own'}")
+    say(f"{name}: {preset.description if preset else 'a machine of your own'}")
     print_pairs([("file", str(path)), ("hash", machine.hash)])
     before = [load_to_use_section(measured, why_not), *constructor_section(machine.root)]
     print_page(machine.description, sources, *before)
@@ -196,7 +196,7 @@ def machines_params(
         raise UserError(f"no parameter of {spec} has {pattern!r}{hint or '; see `breakeven machines show`'}")
     rows = [(e.path, e.value, e.unit, _cut(e.takes), f"{e.mark} {e.source}".strip()) for e in found]
     print_table(("parameter", "value", "unit", "takes", "source"), rows)
-    print(f"marks: {legend()}")
+    say(f"marks: {legend()}")
     return 0
 
 
@@ -225,9 +225,9 @@ def machines_diff(
         rows = [("", a, " ".join([b, *settings])), *((one.path, _cut(one.a), _cut(one.b)) for one in found)]
         wide = [max(len(row[column]) for row in rows) for column in range(2)]
         for path, left, right in rows:
-            print(f"{path:<{wide[0]}}  {left:<{wide[1]}}  {right}")
+            say(f"{path:<{wide[0]}}  {left:<{wide[1]}}  {right}")
     else:
-        print(f"{a} and {b} are the same machine")
+        say(f"{a} and {b} are the same machine")
     return 0
 
 

@@ -27,6 +27,7 @@ from breakeven.cli.options import (
     kept_in,
 )
 from breakeven.cli.point_options import point_option_group
+from breakeven.errors import say
 
 if TYPE_CHECKING:
     from breakeven.points.engine import PointResult
@@ -86,7 +87,7 @@ def exit_status_of(result: PointResult) -> int:
         elif result.status == pt.OUT_OF_RANGE and point.fault_at != pt.NO_FAULT:
             why = f" ({point.routine} is no user copy: it cannot take --fault-at inside the copy)"
         what = "WRONG OUTPUT" if result.status in pt.WRONG else "NO RESULT"
-        print(f"breakeven: {what}: {result.problem}{why}", file=sys.stderr)
+        say(f"breakeven: {what}: {result.problem}{why}", file=sys.stderr)
     return 0 if result.ok else EXIT_WRONG
 
 
@@ -146,7 +147,7 @@ def _print_point(result: PointResult, json: bool) -> None:
             "problem": result.problem,
         })  # fmt: skip
         return
-    print(f"{point.routine} on {result.machine}: {where(point)}")
+    say(f"{point.routine} on {result.machine}: {where(point)}")
     known = {True: "converged; ", False: "not converged; ", None: ""}[result.converged]
     measured = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""

@@ -22,7 +22,7 @@ from breakeven.cli.debug import (
     parse_trace_options,
 )
 from breakeven.cli.options import JsonOption, MachineOption, SetOption, number
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 from breakeven.m5.command_line import OPTIONS
 from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
@@ -119,7 +119,7 @@ def exec_(
         end = _run(guest, max_insts, max_cycles, max_seconds)
     finally:
         for warning in guest.warnings():
-            print(f"breakeven: {warning}", file=sys.stderr)
+            say(f"breakeven: {warning}", file=sys.stderr)
     if trace:
         trace.warn_if_truncated(guest.end_trace())
     if held:
@@ -139,13 +139,13 @@ def exec_(
         return status
     rate = end["insts"] / end["host_seconds"] / 1e6 if end["host_seconds"] > 0 else 0.0
     ipc = end["insts"] / end["cycles"] if end["cycles"] else 0.0
-    print(
+    say(
         f"breakeven: {end['cause']}, code {end['code']}: {end['insts']} instructions, {end['cycles']} cycles "
         f"(IPC {ipc:.2f}), {end['host_seconds']:.2f} s ({rate:.1f} million instructions a second)",
         file=sys.stderr,
     )
     if end["detail"]:
-        print(end["detail"], file=sys.stderr)
+        say(end["detail"], file=sys.stderr)
     return status
 
 

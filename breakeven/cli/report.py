@@ -9,6 +9,7 @@ import typer
 
 from breakeven.cli.app import EXIT_WRONG, app
 from breakeven.cli.options import JsonOption, StoreOption
+from breakeven.errors import say, shown_path
 
 
 @app.command(short_help="A sweep, a study or the store as one HTML page.")
@@ -53,6 +54,6 @@ def report(
             {"file": str(done.file), "points": done.points, "wrong": len(bad), "first_wrong": bad[0] if bad else None}
         )
     else:
-        print(f"{done.points} points: {done.file}")
+        say(f"{done.points} points: {shown_path(done.file)}")
     summaries.print_failures(bad, done.points)
     return EXIT_WRONG if bad else 0

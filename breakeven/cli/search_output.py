@@ -7,6 +7,7 @@ from pathlib import Path
 from breakeven.analysis.search_result import HEADS, NARROWER, SearchResult, Surface
 from breakeven.analysis.verdict import AHEAD, describe_interval
 from breakeven.cli.summaries import print_failures
+from breakeven.errors import say, shown_path
 from breakeven.output.console import print_json, print_table
 from breakeven.points.measurements import again_words
 
@@ -24,7 +25,7 @@ def find_done(found: SearchResult, plot: Path | None, out: Path | None, seconds:
         _print(found, seconds)
         for label, path in (("plot", plot), ("measured points", out)):
             if path:
-                print(f"{label}: {path}")
+                say(f"{label}: {shown_path(path)}")
     print_failures(found.failures, len(found.table))
     found.tally.say()
     return 1 if found.failures else 0
@@ -32,7 +33,7 @@ def find_done(found: SearchResult, plot: Path | None, out: Path | None, seconds:
 
 def _print(found: SearchResult, seconds: float) -> None:
     leads = found.leads
-    print(found.conditions())
+    say(found.conditions())
     rows = []
     for i, item in enumerate(leads.answer.ranges):
         before = i == 0 or leads.verified[i - 1]
@@ -40,15 +41,15 @@ def _print(found: SearchResult, seconds: float) -> None:
         rows.append((*describe_interval(item), "yes" if before and after else "no"))
     print_table((found.along, "fastest", AHEAD, "ends measured"), rows, "who leads where")
     for sentence in found.sentences():
-        print(sentence)
+        say(sentence)
     share = len(leads.probed) / len(leads.x)
     what = f"{len(leads.probed)} of {len(leads.x)} points measured ({share:.0%})"
-    print(f"{what} in {leads.rounds} rounds, {seconds:.1f} s; the others are predicted")
+    say(f"{what} in {leads.rounds} rounds, {seconds:.1f} s; the others are predicted")
     if again := again_words(found.table):
-        print(again)
+        say(again)
     if not leads.certain:
         expected = max(leads.expected_errors, 1)
-        print(f"in doubt: the lead at about {expected:.0f} of the points not measured (--budget N measures more)")
+        say(f"in doubt: the lead at about {expected:.0f} of the points not measured (--budget N measures more)")
 
 
 def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: float, json: bool) -> int:
@@ -58,24 +59,24 @@ def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: f
         print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None,
                     "host_seconds": round(seconds, 3)})  # fmt: skip
     else:
-        print(found.conditions())
+        say(found.conditions())
         heads = (*(path.removeprefix("cpu.") for path in found.parameters), *HEADS)
         right = [i for i, head in enumerate(heads) if head not in ("below it", "from it on")]
         print_table(heads, found.rows()[:_ROWS], found.title(), right=right)
         if any(
             "-" in row[len(found.parameters)][1:] for row in found.rows() if row[len(found.parameters)][0].isdigit()
         ):
-            print(f"450-513: no size between these two was tried; {NARROWER}")
+            say(f"450-513: no size between these two was tried; {NARROWER}")
         if len(table) > _ROWS:
-            print(f"... and {len(table) - _ROWS} rows more (--out keeps them)")
+            say(f"... and {len(table) - _ROWS} rows more (--out keeps them)")
         points = sum(len(item.leads.probed) for item in found.found)
         grid = sum(len(item.leads.x) for item in found.found)
-        print(f"{len(table)} searches, {points} of {grid} points measured ({points / grid:.0%}), {seconds:.1f} s")
+        say(f"{len(table)} searches, {points} of {grid} points measured ({points / grid:.0%}), {seconds:.1f} s")
         if again := again_words(*(item.table for item in found.found)):
-            print(again)
+            say(again)
         for label, path in (("plot", plot), ("surface", out)):
             if path:
-                print(f"{label}: {path}")
+                say(f"{label}: {shown_path(path)}")
     print_failures(found.failures, sum(len(item.table) for item in found.found))
     found.tally.say()
     return 1 if found.failures else 0

@@ -21,7 +21,7 @@ from breakeven.cli.options import (
     number,
 )
 from breakeven.cli.point_options import measuring_option_group
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 
 #: sizes along which the break-even is looked for when none are named
 SIZES = "1..2048"
@@ -81,14 +81,14 @@ def sensitivity_done(found: Any, rows: int, json: bool) -> int:
     if json:
         print_json(found.as_dict())
     else:
-        print(found.conditions())
+        say(found.conditions())
         old, new = found.spec.routines
         what = "lead" if found.one_size else "threshold (B)"
         heads = ("parameter", "from", "value", f"moved to: {what}", "lead moves")
         shown = found.rows()
         print_table(heads, shown[:rows], f"what moves {new} against {old}", right=(4,))
         if len(shown) > rows:
-            print(f"... and {len(shown) - rows} parameters more (--rows shows them)")
-        print("\n".join(describe_sensitivity(found)))
+            say(f"... and {len(shown) - rows} parameters more (--rows shows them)")
+        say("\n".join(describe_sensitivity(found)))
     print_failures(found.failures, len(found.failures))
     return 1 if found.failures else 0

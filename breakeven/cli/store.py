@@ -10,7 +10,7 @@ import typer
 
 from breakeven.cli.app import EXIT_WRONG, app
 from breakeven.cli.options import JsonOption, StoreOption
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say, shown_path
 
 store_app = typer.Typer(
     rich_markup_mode=None, help="What has been simulated so far; `store export FILE` takes it out.",
@@ -52,7 +52,7 @@ def store(context: typer.Context, store: StoreOption = None, json: JsonOption = 
         for c in contexts
     ]
     print_table(("machine", "points", "description", "engine"), rows, right=(1,))
-    print(f"{statistics['points']} points, {statistics['bytes'] / 1e6:.1f} MB: {statistics['file']}")
+    say(f"{statistics['points']} points, {statistics['bytes'] / 1e6:.1f} MB: {shown_path(statistics['file'])}")
     return 0
 
 
@@ -85,7 +85,7 @@ def export(
     if json:
         print_json({"points": len(table), "file": str(out)})
     else:
-        print(f"{len(table)} points: {out}")
+        say(f"{len(table)} points: {shown_path(out)}")
     return 0
 
 
@@ -112,7 +112,11 @@ def check(store: StoreOption = None, json: JsonOption = False) -> int:
     if json:
         print_json({**statistics, "damage": wrong})
     else:
-        print("\n".join(wrong) if wrong else f"{statistics['points']} points, none damaged: {statistics['file']}")
+        say(
+            "\n".join(wrong)
+            if wrong
+            else f"{statistics['points']} points, none damaged: {shown_path(statistics['file'])}"
+        )
     if wrong:
         print("breakeven: the store is damaged: `breakeven store repair` keeps what is whole", file=sys.stderr)
     return EXIT_WRONG if wrong else 0
@@ -129,8 +133,8 @@ def repair(store: StoreOption = None, json: JsonOption = False) -> int:
     if json:
         print_json({**done._asdict(), "old": str(done.old), "file": str(path)})
     else:
-        print(f"{done.kept} points kept, {done.lost} damaged, {done.unreadable} parts unreadable: {path}")
-        print(f"the damaged store: {done.old}")
+        say(f"{done.kept} points kept, {done.lost} damaged, {done.unreadable} parts unreadable: {shown_path(path)}")
+        say(f"the damaged store: {shown_path(done.old)}")
     return 0
 
 
@@ -147,5 +151,5 @@ def prune(store: StoreOption = None, json: JsonOption = False) -> int:
     if json:
         print_json({**statistics, "deleted": gone})
     else:
-        print(f"{gone} points deleted, {statistics['points']} left ({statistics['bytes'] / 1e6:.1f} MB)")
+        say(f"{gone} points deleted, {statistics['points']} left ({statistics['bytes'] / 1e6:.1f} MB)")
     return 0

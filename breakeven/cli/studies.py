@@ -10,6 +10,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption, kept_in
+from breakeven.errors import shown_path
 
 if TYPE_CHECKING:
     from breakeven.studies.study import Outcome
@@ -36,7 +37,7 @@ def reproduce(
     from breakeven.output.console import progress_bar
 
     def say(outcome: Outcome, report: Path) -> None:
-        print(f"breakeven: {outcome.study.name} is done: {report}", file=sys.stderr)
+        say(f"breakeven: {outcome.study.name} is done: {shown_path(report)}", file=sys.stderr)
 
     with progress_bar(not json, "reproduce", counted=False) as progress:
         done = api.reproduce(

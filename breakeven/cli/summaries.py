@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.errors import printable
+from breakeven.errors import say, shown_path
 from breakeven.output.console import print_json, print_table
 from breakeven.points.measurements import Tally, again_words
 from breakeven.points.table import failures
@@ -21,7 +21,7 @@ def print_failures(bad: list[str], total: int) -> None:
     """Wrong outputs make every number worthless: said first and last, on stderr."""
     if bad:
         said = f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}"
-        print(printable(said), file=sys.stderr)
+        say(said, file=sys.stderr)
 
 
 def sweep_done(table: pd.DataFrame, path: Path | None, seconds: float, json: bool) -> int:
@@ -56,10 +56,10 @@ def sweep_done(table: pd.DataFrame, path: Path | None, seconds: float, json: boo
         right=range(2, 4 + len(heads)),
     )  # fmt: skip
     if again := again_words(table):
-        print(again)
+        say(again)
     rate = simulated / seconds if seconds else 0.0
     stored = f", {len(table) - simulated} from the store" if simulated < len(table) else ""
-    print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")
+    say(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {shown_path(path or '')}")
     print_failures(bad, len(table))
     tally.say()
     return 1 if bad else 0
@@ -90,6 +90,6 @@ def studies_done(done: list[tuple[Outcome, Path]], results: Path, json: bool) ->
             found = (claim.published, f"{claim.simulated}\n{claim.verdict}") if claim else ("-", "-")
             rows += [(asked, *found), ("", "", "")]
         print_table(("question, answer, report", "published", "simulated"), rows[:-1])
-        print(f"{points} points. Every claim's verdict: {results / 'README.md'}")
+        say(f"{points} points. Every claim's verdict: {shown_path(results / 'README.md')}")
     print_failures(bad, points)
     return 1 if bad else 0

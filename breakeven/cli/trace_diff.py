@@ -10,7 +10,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, number
-from breakeven.errors import printable
+from breakeven.errors import printable, say
 
 
 @app.command("gem5-diff", short_help="Two O3PipeView traces: where their ticks part, what costs more.")
@@ -31,28 +31,28 @@ def gem5_diff(
     if as_json:
         print(json.dumps(_as_json(found, top)))
         return
-    print(f"{found.compared} micro-ops in common, from micro-op {found.begins[0]} and {found.begins[1]} on")
+    say(f"{found.compared} micro-ops in common, from micro-op {found.begins[0]} and {found.begins[1]} on")
     if found.first is None:
         print("no tick differs")
     else:
-        print(f"first difference: {found.first.differs} of micro-op {found.first.index}")
+        say(f"first difference: {found.first.differs} of micro-op {found.first.index}")
         _print_pair(found.first)
     if found.parts is not None:
-        print(f"other instructions from micro-op {found.parts.index} on")
+        say(f"other instructions from micro-op {found.parts.index} on")
         _print_pair(found.parts)
     if found.gaps:
-        print(f"\n{'address':>18}  {'times':>7}  {'ticks longer in the second':>26}  instruction")
+        say(f"\n{'address':>18}  {'times':>7}  {'ticks longer in the second':>26}  instruction")
     for address, text, times, ticks in found.gaps[:top]:
-        print(f"{address:#18x}  {times:7}  {ticks:+26}  {printable(text)}")
+        say(f"{address:#18x}  {times:7}  {ticks:+26}  {printable(text)}")
 
 
 def _print_pair(pair: Any) -> None:
     from breakeven.analysis.trace_diff import STAGES
 
-    print(f"  {'':6}" + "".join(f"{stage:>10}" for stage in STAGES))
+    say(f"  {'':6}" + "".join(f"{stage:>10}" for stage in STAGES))
     for name, record, ticks in zip(("first", "second"), pair.records, pair.ticks, strict=True):
         cells = "".join(f"{'-' if tick is None else tick:>10}" for tick in ticks)
-        print(f"  {name:6}{cells}  {record.address:#x} {printable(record.text)}")
+        say(f"  {name:6}{cells}  {record.address:#x} {printable(record.text)}")
 
 
 def _as_json(found: Any, top: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from breakeven.cli.options import (
     kept_in,
     number,
 )
+from breakeven.errors import say, shown_path
 
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
@@ -93,7 +94,7 @@ def _print_target(answers: Any, json: bool) -> None:
         print_json([answer.as_dict() for answer in answers])
         return
     target = answers[0].target
-    print(f"{target.name}: {target.what}; today {'never' if target.today is None else f'{target.today} B'}")
+    say(f"{target.name}: {target.what}; today {'never' if target.today is None else f'{target.today} B'}")
     rows = [
         (it.machine, it.way.name, "never" if it.threshold is None else f"{it.threshold} B", f"{it.loss:.1%}",
          f"{it.today_loss:.1%}", f"{it.worst[1]:.0%} at {it.worst[0]} B")
@@ -102,7 +103,7 @@ def _print_target(answers: Any, json: bool) -> None:
     heads = ("machine", "way above", "from", "loses", "today's loses", "at worst")
     print_table(heads, rows, "against the best way at each size and offset", right=(2, 3, 4))
     for it in answers:
-        print(f"{it.machine}:\n  " + it.line.replace("\n", "\n  "))
+        say(f"{it.machine}:\n  " + it.line.replace("\n", "\n  "))
 
 
 def _print(answer: Any, target: Path | None, json: bool) -> None:
@@ -116,7 +117,7 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
         print_json({**found, "threshold_bounds": bounds, "file": str(target) if target else None})
         return
     tuned, costs = answer.tuned, answer.tuned.costs
-    print(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
+    say(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
     rows = [(f"always {name}", f"{value:.1f}") for name, value in found["expected"].items()]
     rows.append(("always the fastest", f"{found['always_right']:.1f}"))
     print_table(("routine", "expected cycles"), rows, right=range(1, 2))
@@ -128,11 +129,11 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
     ]  # fmt: skip
     heads = ("branches", "dispatch", "gains", "costs", "expected", f"within {NEAR:.0%}")
     print_table(heads, rows, "what branches gain and cost, cycles/call", right=(2, 3, 4, 5))
-    print(f"chosen: {found['chosen']}")
+    say(f"chosen: {found['chosen']}")
     if bounds:
         between = ", ".join(f"{first} (not simulated: {lower + 1} to {first - 1} B)" for lower, first in bounds)
-        print(f"thresholds are simulated sizes: {between}; more --points narrow them")
-    print(
+        say(f"thresholds are simulated sizes: {between}; more --points narrow them")
+    say(
         f"within {NEAR:.0%} of the best routine at {found['near']} of {len(costs.sizes)} sizes; "
         f"at worst {found['worst']:+.1%} at {found['worst_size']} B "
         f"(dispatch {'' if tuned.dispatched else 'not '}included)"
@@ -140,4 +141,4 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
     if not tuned.dispatched:
         print("what the tests of the dispatch cost is not known: a checkout, which has a compiler, simulates them")
     if target:
-        print(f"header: {target}")
+        say(f"header: {shown_path(target)}")

@@ -25,7 +25,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from breakeven.engines.embedded import Program
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 from breakeven.files import landlock, sandbox
 from breakeven.files.data import find_data
 from breakeven.files.paths import resolved
@@ -293,4 +293,4 @@ class Gem5Engine(Engine):
         for line in error.splitlines():
             if "warn:" in line and "cannot express" in line and line not in self._told:
                 self._told.add(line)
-                print(line, file=sys.stderr)
+                say(line, file=sys.stderr)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 
 if TYPE_CHECKING:
     from breakeven.store import Store
@@ -103,5 +103,5 @@ def opened_store(store: Path | None, no_store: bool, durable: bool = True) -> It
             except NotWritable as error:
                 if store is not None or os.environ.get(ENVIRONMENT):
                     raise
-                print(f"breakeven: nothing is kept: {error}", file=sys.stderr)
+                say(f"breakeven: nothing is kept: {error}", file=sys.stderr)
         yield kept

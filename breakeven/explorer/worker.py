@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from breakeven.errors import say
+
 
 class Stopped(Exception):
     """The question is out of date."""
@@ -104,7 +106,7 @@ def _simulate_ahead(simulator: Any, requests: _Requests, first: dict[str, Any]) 
     except Stopped:
         pass
     except Exception as error:
-        print(f"breakeven: the first sizes were not simulated: {sentence(error)}", file=sys.stderr, flush=True)
+        say(f"breakeven: the first sizes were not simulated: {sentence(error)}", file=sys.stderr)
 
 
 def _answer(simulator: Any, requests: _Requests, request: dict[str, Any]) -> dict[str, Any]:

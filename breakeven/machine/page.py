@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from breakeven.errors import say
 from breakeven.machine.sources import MARKS, Sources, Unmarked
 from breakeven.output.console import WIDTH
 
@@ -343,15 +344,15 @@ def legend() -> str:
 
 def print_page(description: dict[str, Any], sources: Sources, *before: Section) -> None:
     """Prints the page below its title; `before`: sections that do not come from the description."""
-    print(f"  marks  {legend()}")
+    say(f"  marks  {legend()}")
     print("  --set  takes the heading and the name: --set cpu.dcache.size=64K; units, ranges: machines params")
     for heading, lines in (*before, *Page(description, sources).sections()):
-        print(f"\n{heading}")
+        say(f"\n{heading}")
         for line in lines:
-            print(f"  {line}")
+            say(f"  {line}")
     cited = sources.rows()
     if cited:
         print("\nrows of configs/machines/uarch.csv")
         width = max(len(row) for row, _ in cited)
         for row, says in cited:
-            print(f"  {_cut(f'{row:<{width}}  {says}')}")
+            say(f"  {_cut(f'{row:<{width}}  {says}')}")

@@ -16,6 +16,8 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from breakeven.errors import say
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -87,7 +89,7 @@ class Tally:
     def say(self) -> None:
         """Says so on the standard error, in one line."""
         if text := str(self):
-            print(f"breakeven: {text}", file=sys.stderr)
+            say(f"breakeven: {text}", file=sys.stderr)
 
 
 def converged_column(records: Any, results: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from breakeven import points as pt
-from breakeven.errors import printable
+from breakeven.errors import printable, say
 from breakeven.points.table import DESCRIBED
 from breakeven.points.table import frame as frame_of
 from breakeven.store.database import Store
@@ -71,7 +71,7 @@ def tables(
             yield context, table.assign(**more, **context.identity._asdict())
     if unknown:
         text = f"{unknown} points of the store {str(store.path)!r} are none that this version knows: left out"
-        print(f"breakeven: {text}", file=sys.stderr)
+        say(f"breakeven: {text}", file=sys.stderr)
 
 
 def without_defaults(table: pd.DataFrame) -> pd.DataFrame:

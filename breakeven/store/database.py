@@ -29,7 +29,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 from breakeven.files import places
 from breakeven.points.engine import FOREIGN, Identity
 from breakeven.store.file import ENVIRONMENT, StoreFile
@@ -72,7 +72,7 @@ class Store(StoreFile):
         before = self.damaged
         yield
         if damaged := self.damaged - before:
-            print(
+            say(
                 f"breakeven: {damaged} rows of the store {str(self.path)!r} are damaged: {what} "
                 "(`breakeven store check` looks at all)",
                 file=sys.stderr,

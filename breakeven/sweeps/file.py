@@ -109,6 +109,8 @@ def _table_file(key: str, value: Any) -> Path:
     """A table in the current folder: whoever wrote the sweep may be somebody else."""
     if not isinstance(value, str):
         raise UserError("a file's name is wanted")
+    if not value.isprintable():
+        raise UserError(f"{value!r} has characters that cannot be printed: give another name")
     path = Path(value)
     if path.name != value or value.startswith("."):
         raise UserError(f"{value!r} is no plain name of a file in the current folder: give it with --out")

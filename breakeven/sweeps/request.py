@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from breakeven import points as pt
-from breakeven.errors import UserError, near, printable
+from breakeven.errors import UserError, near, say
 from breakeven.machine.host import host_fit, host_words
 from breakeven.points.ranges import Swept as SweptTexts
 from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
@@ -244,7 +244,7 @@ def swept_texts(texts: Iterable[str]) -> dict[str, str]:
     return found.texts
 
 
-def _all_swept(parameters: Swept) -> dict[str, list[str]]:
+def _all_swept(parameters: Swept) -> dict[str, Sequence[str]]:
     # All are counted before the first is listed.
     swept_texts(f"{path}={values}" for path, values in parameters.items() if isinstance(values, str))
     return {path: _swept(path, values) for path, values in parameters.items()}
@@ -304,7 +304,7 @@ def named_routines(
     if left_out and not quiet:
         # A kind is whatever runs there; a routine that is named is not left out but refused.
         said = f"breakeven: left out, as a machine lacks what they need: {', '.join(left_out)}"
-        print(printable(said), file=sys.stderr)
+        say(said, file=sys.stderr)
     return [name for name in dict.fromkeys(found) if name not in left_out]
 
 

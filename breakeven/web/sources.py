@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.errors import UserError
+from breakeven.errors import UserError, say
 from breakeven.files.binaries import load_engine
 from breakeven.files.paths import resolved
 from breakeven.files.reading import csv_rows, parsed_json, read_bounded
@@ -348,7 +348,7 @@ def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
         contexts = () if parts else store.contexts()
     if lost:
         text = f"{lost} descriptions of machines in the store {str(path)!r} are none, or too long"
-        print(f"breakeven: {text}: left out", file=sys.stderr)
+        say(f"breakeven: {text}: left out", file=sys.stderr)
     if not parts:
         known = sorted({item.machine for item in contexts if item.identity.engine == present and item.points})
         raise UserError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import shlex
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from breakeven import errors
 from breakeven.cli import failed
 from breakeven.errors import UserError, printable
 from breakeven.explorer.commands import _literal, commands
@@ -101,3 +103,34 @@ def test_a_machine_file_that_the_explorer_writes_holds_settings_as_texts() -> No
     found = commands(State(machine="u74", src=1), [8, 16], "riscv", load_machine("u74"))
     assert found["command"].startswith("breakeven compare rv-byte rv-word -m u74 --src 1 --sizes 8,16")
     assert quoted("a b") == "'a b'"
+
+
+#: who prints a text as it is, and what it holds
+AS_IT_IS = {
+    "cli/__init__.py": "typer's help", "explorer/launch.py": "an address of breakeven's own",
+    "output/console.py": "lines that are made printable before they are laid out; JSON",
+    "cli/trace_diff.py": "JSON", "errors.py": "the one place", "entry.py": "no name",
+}  # fmt: skip
+
+
+def test_names_are_printed_in_one_place() -> None:
+    """Every text that is no constant goes through `say`; scripts of gem5's and machine files print as they like."""
+    package = Path(errors.__file__).parent
+    found = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in ("config", "gem5", "m5", "_data")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "print"
+        if not all(isinstance(word, ast.Constant) for word in call.args)
+    }
+    assert found <= AS_IT_IS.keys()
+
+
+@pytest.mark.slow
+def test_a_summary_prints_a_files_name_on_one_line(breakeven) -> None:
+    evil = "a\n\x1b[31m\x9b2J.csv"
+    for words in ("sweep rv-byte -n 8", "compare rv-byte rv-word -n 8", "find rv-byte rv-word -n 1..8"):
+        done = breakeven(*words.split(), "--no-store", "-o", evil)
+        assert done.returncode == 0 and r"a\n\x1b[31m\x9b2J.csv" in done.stdout, done.stderr
+        assert all(each.isprintable() or each == "\n" for each in done.stdout + done.stderr)

@@ -106,3 +106,14 @@ def test_a_sweep_file_replaces_tables_alone(breakeven, tmp_path) -> None:
     for words in (["-o", "settings.json"], [], []):
         done = breakeven("sweep", "-f", "a.toml", "--no-store", *words)
         assert done.returncode == 0 and "cycles_median" in mine.read_text(), done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [r"a\u0000.csv", r"a\nb.csv", r"a\u001b[31mX\u009b2J.csv", r"a\u202eb.csv", r"a\ud800"]
+)
+def test_a_sweep_files_table_has_a_name_that_can_be_printed(breakeven, tmp_path, name) -> None:
+    (tmp_path / "a.toml").write_text(f'routines = "rv-byte"\nsizes = 8\nout = "{name}"\n')
+    done = breakeven("sweep", "-f", "a.toml", "--no-store")
+    assert done.returncode == 1 and "a fault of" not in done.stderr
+    assert all(each.isprintable() or each == "\n" for each in done.stdout + done.stderr)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.toml"]
