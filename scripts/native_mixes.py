@@ -23,7 +23,9 @@ from breakeven.points.engine import Session
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.mix import mix_of
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "native"
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from native import RESULTS, machine_rows  # noqa: E402
+
 #: what is drawn, and the working set in bytes
 MIXES = (("1..256", 16 << 10), ("spec2017", 64 << 10), ("spec2017", 1 << 20))
 #: routines that do the same thing compete
@@ -149,7 +151,7 @@ def main(arguments: list[str]) -> None:
         "Written by `python scripts/native_mixes.py`: calls in a row whose sizes are drawn at random "
         "([what a mix is](../../../docs/cli.md#mixes)), of every routine, on both with the same harness. "
         "No value of the preset was fitted to a mix. Every number: [mixes.csv](mixes.csv).", "",
-        host, "",
+        host, "", *machine_rows(preset), "",
         "A pair counts where the host has one of two routines that do the same ahead by more than "
         f"{LEAD - 1:.0%}; in the model, {TIE:.0%} and less is a tie.", "",
         *summary(native, model),

@@ -111,8 +111,11 @@ NATIVE = REPO / "results" / "native" / "README.md"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
-    sorted({*REPO.glob("results/*/README.md"), *REPO.glob("results/native/*/README.md")} - {NATIVE}),
-    ids=lambda page: str(page.parent.relative_to(REPO / "results")),
+    sorted(
+        {*(REPO / "results").glob("*/README.md"), *NATIVE.parent.glob("*/README.md"), *NATIVE.parent.glob("*/mixes.md")}
+        - {NATIVE}
+    ),
+    ids=lambda page: str(page.relative_to(REPO / "results")),
 )
 def test_results_are_of_the_machines_as_they_are(page: Path) -> None:
     """The hashes a report names are those of today's presets: a preset that changes wants its studies run again."""

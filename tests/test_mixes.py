@@ -213,7 +213,7 @@ def test_one_size_at_one_place_takes_what_calls_in_a_row_take() -> None:
 
 
 def test_orders_differ_from_measurement_to_measurement() -> None:
-    """Sizes decide a branch; only an order that repeats can be learnt: of two sizes, 16 calls are, 4096 are not."""
+    """No predictor learns which of two sizes comes next, though the calls of all measurements are the same."""
     asked = {"machine": "zen5", "align": 64, "store": False, "repetitions": 5}
     mixed = api.run("x64-memmove-words", 4096, mix="8,200", calls=4096, **asked)
     alone = [api.run("x64-memmove-words", 4096, mix=size, calls=4096, **asked) for size in ("8", "200")]
