@@ -41,8 +41,10 @@ _CHUNK = 256
 _ATTEMPTS = 4
 #: of a program with somebody else's code: a chunk of points ends in minutes, an endless loop never
 _LIMITS = sandbox.Limits(seconds=3600, processor_seconds=None)
-#: a program's results: what holds cycles where the output was right, and more than any measurement takes
-_CYCLES, _MOST_CYCLES = ("cycles_min", "cycles_median", "cycles_total", "detail"), (1 << 53) - 1
+#: a program's results: what holds cycles, and more than any measurement takes
+_CYCLES, _MOST_CYCLES = ("cycles_min", "cycles_median", "cycles_total", "overhead"), (1 << 53) - 1
+#: the greatest status of a program: those beyond it tell of the simulator
+_MOST_STATUS = pt.WRONG[-1]
 #: core cycles a tick at most, and the counters that a program may name
 _FASTEST, _COUNTERS = 1e9, ("tsc", "rdcycle", "rdcycle,perf", "rdtime")
 #: what steers the harness
@@ -227,10 +229,7 @@ class NativeSession:
             left = out.read_bytes()
         if len(left) != count * ROUNDS * pt.RESULT_BYTES:
             raise UserError(f"{self._program.name} left {len(left)} bytes of results for {count} points")
-        rounds = np.frombuffer(left, pt.result_dtype()).reshape(ROUNDS, count)
-        verified = rounds[rounds["status"] == 0]
-        if any(np.any(verified[name] > _MOST_CYCLES) for name in _CYCLES):
-            raise UserError(f"{self._program.name} left impossible results: a measurement of 2^53 cycles and more")
+        rounds = self._possible(np.frombuffer(left, pt.result_dtype()).reshape(ROUNDS, count))
         medians = np.sort(rounds["cycles_median"].astype("f8"), axis=0)
         for i, half_iqr in enumerate((medians[-2] - medians[1]) / 2):  # of five rounds: the quartiles
             self._engine.note_half_iqr(records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES], float(half_iqr))
@@ -242,6 +241,21 @@ class NativeSession:
         results["cycles_median"][right] = medians[ROUNDS // 2][right]
         results["detail"][right] = np.sort(rounds["detail"], axis=0)[ROUNDS // 2][right]
         results["cycles_min"][right] = rounds["cycles_min"].min(axis=0)[right]
+        return results
+
+    def _possible(self, results: np.ndarray) -> np.ndarray:
+        """Results that a program has left, of which somebody else's code may be the writer. Raises `UserError` for
+        those that none of ours leaves."""
+        impossible = f"{self._program.name} left impossible results"
+        if (results["status"] > _MOST_STATUS).any():
+            raise UserError(f"{impossible}: a status that no native program has")
+        right, results = results["status"] == 0, results.copy()
+        # Of a right result it is cycles, too.
+        if any((results[name][right] > _MOST_CYCLES).any() for name in (*_CYCLES, "detail")):
+            raise UserError(f"{impossible}: a measurement of 2^53 cycles and more")
+        for name in _CYCLES:
+            results[name][results[name] > _MOST_CYCLES] = 0  # of a wrong one it means nothing
+        results["instructions"] = 0  # not counted here
         return results
 
     def _note(self, text: str, runs: int) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from breakeven.errors import near
+from breakeven.errors import UserError, near
 from breakeven.files.importing import importable, read_source
 from breakeven.files.paths import resolved
 from breakeven.files.reading import read_bounded
@@ -44,7 +44,7 @@ def _compiled(path: Path) -> CodeType:
     try:
         source = read_source(str(path))
     except OSError as error:
-        raise FileNotFoundError(f"cannot read {path}: {error.strerror}") from None
+        raise UserError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
     if b"\0" in source:
         # Python's own error would not say which file.
         raise SyntaxError("the file has NUL bytes: it is no Python source", (str(path), 1, 1, None))

@@ -202,7 +202,9 @@ def _isa_of(what: Build) -> str:
     with what.source.open("rb") as file:
         head = file.read(64)
     if head.startswith(b"!<"):
-        return Library([what.source]).isa
+        if found := Library([what.source]).isa:
+            return found
+        raise UserError(f"{what.source} has no index of what it defines, or defines nothing: run `ranlib` on it")
     if not head.startswith(b"\x7fELF"):
         kinds = f"a {_listed(SOURCES)} file, an object (.o), an archive (.a) or a shared library (.so)"
         raise UserError(f"{what.source} is no code that can be added: {kinds}")

@@ -148,3 +148,10 @@ def test_a_file_that_cannot_be_read_is_named() -> None:
     with pytest.raises(OSError) as said:
         read_bounded(Path("/proc/self/mem"))
     assert said.value.filename == "/proc/self/mem"
+
+
+def test_a_machine_file_that_is_too_large_is_named(breakeven, tmp_path: Path) -> None:
+    with (tmp_path / "huge.py").open("wb") as file:
+        file.truncate((1 << 28) + 1)
+    done = breakeven("run", "rv-byte", "--size", "8", "-m", "./huge.py")
+    assert done.returncode == 1 and "breakeven: cannot read '" in done.stderr and "huge.py': it has more" in done.stderr

@@ -145,7 +145,7 @@ def test_what_foreign_code_says_is_judged(added, body, said):
 #: leaves results of its own, five rounds of one point, and its own line; both as the parameters say
 FORGED = """
 static void forge(const char *line) {
-    unsigned long result[8] = {0, CYCLES, CYCLES, CYCLES, 0, 0, 0, CYCLES};
+    unsigned long result[8] = {RESULT};
     long length = 0;
     while (line[length]) length++;
     for (long file = 3; file < 99; file++)
@@ -154,6 +154,12 @@ static void forge(const char *line) {
     call(231, 0, 0, 0);
 }
 """
+
+
+def forging(result: list[int], line: str = "1 1 1 0 tsc") -> str:
+    """A routine that leaves these eight words as its result, and says the line."""
+    words = ", ".join(f"{word}ul" for word in result)
+    return CALL + FORGED.replace("RESULT", words) + COPY.replace("BEFORE", f'forge("{line}");')
 
 
 @pytest.mark.parametrize(
@@ -167,9 +173,31 @@ static void forge(const char *line) {
     ],
 )  # fmt: skip
 def test_forged_numbers_are_in_their_ranges(added, line, cycles, said):
-    added(CALL + FORGED.replace("CYCLES", f"{cycles}ul") + COPY.replace("BEFORE", f'forge("{line}");'))
+    added(forging([0, cycles, cycles, cycles, 0, 0, 0, 9], line))
     with pytest.raises(UserError, match=said):
         api.run("mine", 64, engine="native", trust_native=True)
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        ([7 << 32, 9, 9, 9, 0, 0, 5, 9], "impossible results: a status that no native program has"),
+        ([0xFFFFFFFF << 32, 9, 9, 9, 0, 0, 0, 9], "impossible results: a status"),
+        ([0, 9, 9, 9, 0, 0, 0, 1 << 60], "impossible results: a measurement of 2.53 cycles"),
+    ],
+)
+def test_forged_results_are_those_of_a_native_program(added, result, said):
+    added(forging(result))
+    with pytest.raises(UserError, match=said):
+        api.run("mine", 64, engine="native", trust_native=True)
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_what_a_native_program_does_not_measure_is_not_taken_from_it(added, status):
+    """Its instructions are not counted; what a wrong result holds besides its detail means nothing."""
+    added(forging([status << 32, *[9 if status == 0 else (1 << 64) - 1] * 3, (1 << 64) - 1, 0, 0, 9]))
+    found = api.run("mine", 64, engine="native", trust_native=True)
+    assert (found.ok, found.instructions, found.cycles_median) == (status == 0, 0, 9 if status == 0 else 0)
 
 
 def test_a_program_that_was_made_before_it_could_be_confined_is_made_again(added):
