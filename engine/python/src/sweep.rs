@@ -70,7 +70,9 @@ impl Sweep {
                 }
             }
         };
-        let results = guarded(|| Ok(py.detach(|| self.inner.run_with_lists(records, lists.unwrap_or_default(), threads, &mut observer))))?;
+        let results = guarded(|| {
+            Ok(py.detach(|| self.inner.run_with_lists(records, lists.unwrap_or_default(), threads, &mut observer)))
+        })?;
         if let Some(error) = raised {
             return Err(error);
         }
