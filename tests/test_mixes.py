@@ -7,7 +7,6 @@ import hashlib
 import random
 import shutil
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from breakeven.points.record import lists_of
 from tests.cli.conftest import _engine_is_built
 
 from .guest_points import OUT_OF_RANGE
+from .test_guests import run_qemu as run_riscv_qemu
 from .test_guests_x86 import run_qemu
 
 pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
@@ -229,16 +229,7 @@ def test_orders_differ_from_measurement_to_measurement() -> None:
 @pytest.mark.skipif(shutil.which("qemu-system-riscv64") is None, reason="no qemu-system-riscv64")
 def test_qemu_finds_every_riscv_routine_right(tmp_path: Path) -> None:
     records = b"".join(records_of("riscv"))
-    (tmp_path / "points.bin").write_bytes(pt.points_file(records, lists_of(records)))
-    command = [
-        "qemu-system-riscv64", "-machine", "virt", "-cpu", "rv64,v=true,vlen=256", "-m", "512", "-bios", "none",
-        "-icount", "shift=0", "-display", "none", "-monitor", "none",
-        "-kernel", str(find_data("guests", "riscv-qemu.elf")),
-        "-device", f"loader,file={tmp_path}/points.bin,addr=0x94000000,force-raw=on",
-        "-chardev", f"file,id=c,path={tmp_path}/results.bin", "-serial", "chardev:c",
-    ]  # fmt: skip
-    subprocess.run(command, check=True, timeout=120)
-    qemu = pt.unpack_results((tmp_path / "results.bin").read_bytes())
+    qemu = run_riscv_qemu(tmp_path, pt.points_file(records, lists_of(records)))
     ours = pt.unpack_results(_sweep("riscv").run(records, lists=lists_of(records)))
     assert [(one.status, one.ret, one.instructions) for one in qemu] == [
         (one.status, one.ret, one.instructions) for one in ours

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from breakeven import points as pt
+from breakeven.files.data import find_data
 from breakeven.points.engine import Engine, Routine
 from breakeven.points.machine_spec import MachineSpec
 
@@ -128,3 +130,10 @@ def in_process(breakeven):
         return done.returncode, done.stdout, done.stderr
 
     return call
+
+
+def skip_without(compilers: dict[str, str]) -> None:
+    """Skips a test without these compilers (by instruction set), or without guests that were built with them."""
+    for isa, compiler in compilers.items():
+        if shutil.which(compiler) is None or not find_data("guests").joinpath(f"{isa}-recipe.json").is_file():
+            pytest.skip(f"no {compiler}, or the guests are not built with it")

@@ -3,7 +3,6 @@ their headers, loops that gcc makes calls of. Each failure says what to do about
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,11 +10,11 @@ import pytest
 
 from breakeven import api
 from breakeven.errors import UserError
-from breakeven.files.data import find_data
 from breakeven.routine.add import Added
 from breakeven.routine.build import Build, build
 from breakeven.routine.recipe import load_recipe
 from breakeven.routine.registry import user_files
+from tests.cli.conftest import skip_without
 from tests.tiers import long_after
 
 pytestmark = pytest.mark.slow
@@ -41,9 +40,7 @@ SUM = """
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for isa, compiler in COMPILERS.items():
-        if shutil.which(compiler) is None or not find_data("guests").joinpath(f"{isa}-recipe.json").is_file():
-            pytest.skip(f"no {compiler}, or the guests are not built with it")
+    skip_without(COMPILERS)
     monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 

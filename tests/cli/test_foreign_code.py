@@ -15,11 +15,11 @@ import pytest
 
 from breakeven.errors import UserError
 from breakeven.files import landlock, sandbox
-from breakeven.files.data import find_data
 from breakeven.routine import foreign_objects, tools
 from breakeven.routine.build import Build, build
 from breakeven.routine.object_files import Library, Object
 from breakeven.routine.recipe import load_recipe
+from tests.cli.conftest import skip_without
 from tests.tiers import long_after
 
 pytestmark = pytest.mark.slow
@@ -35,9 +35,7 @@ with_landlock = pytest.mark.skipif(not landlock.version(), reason="this kernel h
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for isa, compiler in COMPILERS.items():
-        if shutil.which(compiler) is None or not find_data("guests").joinpath(f"{isa}-recipe.json").is_file():
-            pytest.skip(f"no {compiler}, or the guests are not built with it")
+    skip_without(COMPILERS)
     monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path / "home"))
 
 
