@@ -10,7 +10,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption, kept_in
-from breakeven.errors import shown_path
+from breakeven.errors import say, shown_path
 
 if TYPE_CHECKING:
     from breakeven.studies.study import Outcome
@@ -36,12 +36,12 @@ def reproduce(
     from breakeven.cli import summaries
     from breakeven.output.console import progress_bar
 
-    def say(outcome: Outcome, report: Path) -> None:
+    def tell(outcome: Outcome, report: Path) -> None:
         say(f"breakeven: {outcome.study.name} is done: {shown_path(report)}", file=sys.stderr)
 
     with progress_bar(not json, "reproduce", counted=False) as progress:
         done = api.reproduce(
             *(studies or []), every=every, out=out, threads=threads, store=kept_in(store, no_store), progress=progress,
-            on_report=None if json or progress else say,
+            on_report=None if json or progress else tell,
         )  # fmt: skip
     return summaries.studies_done(done, out or Path("results"), json)
