@@ -28,7 +28,7 @@ from breakeven.engines.embedded import Program
 from breakeven.errors import UserError, say
 from breakeven.files import landlock, sandbox
 from breakeven.files.data import find_data
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.machine.presets import find_machine
 from breakeven.machine.resolve import of_request, resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file, unpack

@@ -1,15 +1,17 @@
 """Where breakeven keeps what is the user's: the XDG base directories, and variables of breakeven's own before them.
 
+`resolved`: what any path of the user's is without its symbolic links.
+
 Own code, as `platformdirs` would take a fifth of a run's start (docs/decisions/README.md, 13).
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 from breakeven.errors import UserError
-from breakeven.files.paths import resolved
 
 
 def _expanded(named: str, variable: str) -> Path:
@@ -39,6 +41,19 @@ def cache() -> Path:
 def data() -> Path:
     """What the user has made: ``$XDG_DATA_HOME/breakeven``, else ``~/.local/share/breakeven``."""
     return _base("XDG_DATA_HOME", "~/.local/share") / "breakeven"
+
+
+def resolved(path: Path) -> Path:
+    """`path` as `Path.resolve` has it; raises `UserError` where no file can have that name, or its links have no end:
+    Python raises three errors for these, or none, by its version."""
+    try:
+        os.stat(path)
+    except ValueError:  # a zero byte, half a character
+        raise UserError(f"{str(path)!r} cannot be a file's name: give another one") from None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UserError(f"cannot use {str(path)!r}: its symbolic links lead in a circle: remove one") from None
+    return Path(os.path.realpath(path))
 
 
 def in_home(path: Path) -> bool:

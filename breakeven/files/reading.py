@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from breakeven.errors import UserError
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 
 #: no program, guest or script is larger; keeps /dev/zero and a slip from eating the host's memory
 MAX_FILE_BYTES = 1 << 28
@@ -29,8 +29,10 @@ MAX_DEPTH = 40
 _NOT_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"?|[^][{}"]+', re.DOTALL)
 
 
-def read_bounded(path: Path, most: int = MAX_FILE_BYTES) -> bytes:
-    """The bytes of a file the user named; `OSError`, which names it, also when there are more than `most`."""
+def read_bounded(path: Path, most: int | None = None) -> bytes:
+    """The bytes of a file the user named; `OSError`, which names it, also when there are more than `most`
+    (None: `MAX_FILE_BYTES`)."""
+    most = MAX_FILE_BYTES if most is None else most
     try:
         with open(path, "rb") as file:
             data = file.read(most + 1)
@@ -60,9 +62,8 @@ def check_links(folder: Path) -> None:
                 raise UserError(f"{str(path)!r} is neither a file nor a folder: remove it")
 
 
-def read_file(path: Path, what: str, most: int = MAX_FILE_BYTES) -> bytes:
-    """The bytes of a file that the user named, at most `most`; one sentence when it cannot be read."""
-
+def read_file(path: Path, what: str, most: int | None = None) -> bytes:
+    """The bytes of a file that the user named, `most` as of `read_bounded`; one sentence when it cannot be read."""
     try:
         return read_bounded(path, most)
     except OSError as error:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from breakeven.errors import UserError
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.files.reading import is_odd
 
 #: characters of a suffix that tells a library what to write

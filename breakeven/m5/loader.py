@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError, near
 from breakeven.files.importing import importable, read_source
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.files.reading import read_bounded
 from breakeven.m5 import finder, machines_package
 

@@ -15,7 +15,7 @@ from breakeven.config.describe import canonical, describe
 from breakeven.config.errors import ConfigError
 from breakeven.config.library import IN_SCRIPTS
 from breakeven.errors import UserError
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.files.writing import write_text
 from breakeven.m5.options import Options
 from breakeven.m5.outputs import Outputs, compress, unwritable

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.store.database import Store
 from breakeven.store.file import Room, bounded, check_files, is_made_by_us
 from breakeven.store.rows import APPLICATION_ID, CONTEXT_COLUMNS, UNNAMED, ContextRow, is_whole, note_is_whole

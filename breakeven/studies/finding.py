@@ -10,7 +10,7 @@ from pathlib import Path
 from breakeven.errors import UserError, near
 from breakeven.files.data import find_data
 from breakeven.files.importing import importable
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.studies.study import Study
 
 

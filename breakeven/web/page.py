@@ -15,7 +15,7 @@ from breakeven.analysis.crossings import leads
 from breakeven.analysis.verdict import chosen, cost, describe_leads, describe_spikes, marks_of
 from breakeven.config.describe import describe
 from breakeven.errors import UserError
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.m5 import machine_hash
 from breakeven.machine.clock import core_period
 from breakeven.machine.diff import parameters_of

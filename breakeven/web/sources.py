@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError, say
 from breakeven.files.binaries import load_engine
-from breakeven.files.paths import resolved
+from breakeven.files.places import resolved
 from breakeven.files.reading import csv_rows, parsed_json, read_bounded
 from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls

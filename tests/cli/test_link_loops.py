@@ -9,8 +9,7 @@ import pytest
 
 import breakeven as package
 from breakeven.errors import UserError
-from breakeven.files import places
-from breakeven.files.paths import resolved
+from breakeven.files.places import in_home, resolved
 from breakeven.files.reading import check_links, read_bounded
 from breakeven.files.writing import Held, check_target, replacing, write_text
 
@@ -27,7 +26,7 @@ def loop(path: Path) -> Path:
 @pytest.mark.parametrize("tail", ["", "below", "further/below.csv"])
 def test_a_loop_is_a_sentence(tmp_path: Path, tail: str) -> None:
     path = loop(tmp_path / "loop") / tail
-    for taken in (resolved, check_target, Held, lambda path: write_text(path, "x"), places.in_home):
+    for taken in (resolved, check_target, Held, lambda path: write_text(path, "x"), in_home):
         with pytest.raises(UserError, match=CIRCLE) as said:
             taken(path)
         assert repr(str(path)) in str(said.value)
