@@ -151,7 +151,7 @@ class Sweep:
         threads: int = 0,
         on_progress: Callable[[int, int], object] | None = None,
         on_results: Callable[[bytes, bytes], object] | None = None,
-        lists: bytes = b"",
+        lists: bytes | None = None,
     ) -> bytes:
         """Results (64 bytes each) of records (128 bytes each), in their order, whatever the number of threads.
 
@@ -166,7 +166,7 @@ class Sweep:
         trace: str | PathLike[str] | None = None,
         trace_limit: int = ...,
         on_progress: Callable[[], object] | None = None,
-        lists: bytes = b"",
+        lists: bytes | None = None,
     ) -> tuple[bytes, int, int, list[_Statistic], bool]:
         """Result, cycles at both ends of the median measurement, its statistics, whether the trace is whole.
 

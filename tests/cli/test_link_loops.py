@@ -125,7 +125,7 @@ def test_no_command_calls_a_loop_a_fault_of_its_own(breakeven, tmp_path: Path, w
 OWN = {
     "cli/__init__.py": "the file of code that has run",
     "files/data.py": "breakeven's own file", "files/isolated.py": "breakeven's own file",
-    "routine/add.py": "files that are there", "routine/build.py": "files that are there",
+    "routine/add.py": "files that are there", "routine/sources.py": "files that are there",
     "routine/confined.py": "files that a compiler has read", "routine/tools.py": "a program that is there",
 }  # fmt: skip
 
