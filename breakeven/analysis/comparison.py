@@ -64,7 +64,7 @@ class Comparison:
     def sentences(self) -> list[str]:
         """All that is said below the tables."""
         if self.spec.mix and self.along == "size":
-            return [_most_often_ahead(self.x, self.curves)]
+            return [_fastest_by_working_set(self.x, self.curves)]
         if self.leads is None:
             return [describe_crossings(a, b, self.along, where) for a, b, where in self.crossings]
         return sentences([int(v) for v in self.x], self.curves, self.leads, NARROWER)
@@ -137,7 +137,7 @@ class Comparison:
         return comparison_page(self)
 
 
-def _most_often_ahead(x: list[float], curves: dict[str, list[float]]) -> str:
+def _fastest_by_working_set(x: list[float], curves: dict[str, list[float]]) -> str:
     """Who is ahead in the working sets of a mix, in a sentence."""
     ahead = [leaders_of({name: curve[i] for name, curve in curves.items()}, TIE) for i in range(len(x))]
     if len({names for names, _ in ahead}) == 1:

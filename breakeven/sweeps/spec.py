@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from breakeven.points.mix import Mix
 
 
+#: working sets of a mix
+MAX_WORKING_SETS = 64
+
+
 @dataclass(frozen=True)
 class SweepSpec:
     """What to run. Every list is one axis of the product."""
@@ -142,6 +146,12 @@ class SweepSpec:
     def _validate_mix(self) -> None:
         if ("mix" in self.measures) != (self.mix is not None):
             raise UserError("the mix measure goes with a mix (and a mix with no other measure)")
+        # Each has a list of its own, of up to a MiB.
+        if self.mix and len(self.sizes) > MAX_WORKING_SETS:
+            raise UserError(
+                f"a mix is for working sets, {MAX_WORKING_SETS} at most, and there are {len(self.sizes)}: "
+                "give some (--sizes 16K,64K)"
+            )
         for size in self.sizes if self.mix else ():
             for src, dst in self.pairs():
                 pt.Point("mix", int(size), src, dst, measure=pt.MIX, calls=self.calls, mix=1).validate()

@@ -55,6 +55,15 @@ def test_a_sweep_s_file_takes_a_mix_but_no_file_of_one(in_process, tmp_path: Pat
     assert status == 1 and "line 3: mix: mix '/etc/passwd' is not a number" in error
 
 
+def test_there_are_few_working_sets(in_process, tmp_path: Path) -> None:
+    """Each draws thousands of calls: a sweep's file of a line must not fill the memory with them."""
+    asked = tmp_path / "s.toml"
+    asked.write_text('routines = "rv-word"\nsizes = "8..1000000"\nmix = "1..8"\n')
+    for words in (("sweep", "-f", asked), ("compare", "rv-byte", "rv-word", "--mix", "1..8")):
+        status, _, error = in_process(*words)
+        assert status == 1 and "a mix is for working sets, 64 at most" in error, error
+
+
 @pytest.mark.parametrize("command", ["find", "sensitivity"])
 def test_there_is_no_size_to_search_for_in_a_mix(in_process, command: str) -> None:
     status, _, error = in_process(command, "rv-byte", "rv-word", "--mix", "1..64", "--sizes", "128,4K")
