@@ -167,8 +167,10 @@ class Sweep:
         trace_limit: int = ...,
         on_progress: Callable[[], object] | None = None,
         lists: bytes | None = None,
-    ) -> tuple[bytes, int, int, list[_Statistic], bool]:
-        """Result, cycles at both ends of the median measurement, its statistics, whether the trace is whole.
+        units: bool = False,
+    ) -> tuple[bytes, int, int, list[_Statistic], list[_Statistic], bool]:
+        """Result, cycles at both ends of the median measurement, its statistics, those of what is subtracted from it,
+        whether the trace is whole. `units`: the trace tells the functional unit of each micro-op.
 
         `on_progress()` every few milliseconds; what it raises ends the run.
         """

@@ -168,7 +168,7 @@ def _measured(sweep: Any, record: bytes, name: str) -> Run:
     """A point, with the statistics of the measurement that its median comes from."""
     from breakeven.points import unpack_results
 
-    data, begin, end, rows, _ = sweep.measured(record)
+    data, begin, end, rows, _, _ = sweep.measured(record)
     result = unpack_results(data)[0]
     assert result.ok, f"{name}: {result.problem}"
     stats = _stats(rows) | {"result.instructions": float(result.instructions), "result.window": float(end - begin)}

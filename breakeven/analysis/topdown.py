@@ -2,7 +2,9 @@
 
 A core charges every commit slot of every cycle to one reason (docs/cores.md); the account is the statistics
 `<cpu>.account::<reason>`. Here they get their groups and become cycles: a reason's share of all slots, times the
-cycles.
+cycles. A point's account is its measurement's less that of the empty calls (of a throughput: of half as many calls)
+which the point's cycles are without. So a line can be below 0: the fences around an empty call wait for themselves
+what they wait for the routine otherwise.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from breakeven.points.converged import measured
 from breakeven.points.engine import point_result
 
 if TYPE_CHECKING:
+    from breakeven.analysis.comparison import Comparison
+    from breakeven.analysis.ports import Pressure
     from breakeven.points import Point
     from breakeven.points.engine import PointResult
     from breakeven.points.machine_spec import MachineSpec
@@ -32,7 +36,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "fetchCache": "instruction cache",
         "fetchTlb": "instruction TLB",
     },
-    "bad speculation": {"badSpeculation": "mispredicted branches, flushes", "replay": "memory-order replays"},
+    "bad speculation": {"badSpeculation": "mispredicted branches", "replay": "memory-order replays"},
     "memory": {
         "level1": "first-level cache",
         "level2": "second-level cache",
@@ -55,7 +59,7 @@ class Line:
     group: str
     reason: str
     cycles: float
-    #: of all cycles, 0 to 100
+    #: of all cycles
     percent: float
 
     @property
@@ -65,13 +69,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A core's cycles by what became of their commit slots."""
+    """A core's cycles by what became of their commit slots: of a point those that its result has."""
 
     cycles: int
     instructions: int
     lines: tuple[Line, ...]
     #: of a point's account: its result
     result: PointResult = None  # type: ignore[assignment]
+    #: of a point's, where it was asked for: which functional units its instructions take
+    ports: Pressure | None = None
 
     @property
     def groups(self) -> list[Line]:
@@ -80,47 +86,86 @@ class Account:
 
 
 def explain_points(
-    engine: Any, machine: MachineSpec, points: Sequence[Point], by_rule: bool = False, check: bool = True
+    engine: Any,
+    machine: MachineSpec,
+    points: Sequence[Point],
+    by_rule: bool = False,
+    check: bool = True,
+    ports: bool = False,
 ) -> Iterator[Account]:
     """The account of each point's measurement on the simulator. Raises `UserError` for a wrong output, or without
     `check` gives an empty account.
 
-    `by_rule`: as of `run_points`.
+    `by_rule`: as of `run_points`. `ports`: with the functional units that its instructions take.
     """
     session = engine.open(machine)
     for point in points:
         found = measured(session, point, by_rule)
         result = point_result(session, point, found.result)
         if result.ok:
-            yield replace(account_of(found.stats, str(machine)), result=result)
+            account = account_of(found.stats, str(machine), found.subtracted)
+            yield replace(account, result=result, ports=_ports(session, machine, point, by_rule) if ports else None)
         elif check:
             raise UserError(f"{point.routine} on {machine}, size {point.size}: {result.problem}")
         else:
             yield Account(0, 0, (), result)
 
 
-def account_of(stats: Stats, machine: str) -> Account:
-    """The account in a core's statistics. Raises `UserError` when the core keeps none."""
+def _ports(session: Any, machine: MachineSpec, point: Point, by_rule: bool) -> Pressure:
+    from breakeven.analysis.ports import pressure
+    from breakeven.machine.resolve import resolve
+
+    return pressure(session, resolve(machine), point, by_rule)
+
+
+def account_of(stats: Stats, machine: str, subtracted: Stats = ()) -> Account:
+    """The account in a core's statistics, less that in `subtracted`. Raises `UserError` when the core keeps none."""
+    cycles, instructions, charged = _charged(stats, machine)
+    if subtracted:
+        less_cycles, less_instructions, less = _charged(subtracted, machine)
+        cycles, instructions = cycles - less_cycles, instructions - less_instructions
+        charged = {reason: charged.get(reason, 0.0) - less.get(reason, 0.0) for reason in {**charged, **less}}
+    return Account(cycles, instructions, tuple(_lines(charged, cycles)))
+
+
+def _charged(stats: Stats, machine: str) -> tuple[int, int, dict[str, float]]:
+    """Cycles, instructions, and the cycles charged to each reason."""
     values = {name: value for name, value, _, _ in stats}
     slots = {match[1]: value for name, value in values.items() if (match := _ACCOUNT.search(name))}
     slots.pop("total", None)
     if not slots:
         raise UserError(f"the core of {machine} keeps no account of its cycles: a MinorCPU and an O3CPU do")
     cycles = next(value for name, value in values.items() if name.endswith(".numCycles"))
-    return Account(int(cycles), int(values.get("simInsts", 0)), tuple(_lines(slots, cycles)))
+    every = sum(slots.values()) or 1.0
+    return int(cycles), int(values.get("simInsts", 0)), {name: cycles * n / every for name, n in slots.items()}
 
 
-def _lines(slots: dict[str, float], cycles: float) -> list[Line]:
-    every = sum(slots.values())
+def _lines(charged: dict[str, float], cycles: float) -> list[Line]:
     known = {reason for reasons in GROUPS.values() for reason in reasons}
-    groups = {**GROUPS, "other": {reason: reason for reason in slots if reason not in known}}
+    groups = {**GROUPS, "other": {reason: reason for reason in charged if reason not in known}}
     lines = []
     for group, reasons in groups.items():
-        charged = {reason: slots[reason] / every for reason in reasons if slots.get(reason)}
-        if charged:
-            shares = {"": sum(charged.values()), **(charged if len(reasons) > 1 else {})}
-            lines += [Line(group, reason, cycles * part, 100.0 * part) for reason, part in shares.items()]
+        # Half a slot of the widest core is 1/32 of a cycle: what is less is the difference of two sums.
+        own = {reason: charged[reason] for reason in reasons if abs(charged.get(reason, 0.0)) > 0.02}
+        if own:
+            parts = {"": sum(own.values()), **(own if len(reasons) > 1 else {})}
+            percent = 100.0 / cycles if cycles > 0 else 0.0
+            lines += [Line(group, reason, part, percent * part) for reason, part in parts.items()]
     return lines
+
+
+def opening_size(found: Comparison) -> int:
+    """The size at which routines are best looked at: the threshold between them, else where the lead last changes.
+
+    Raises `UserError` where one of them leads at every size."""
+    leads = found.leads
+    threshold = leads.choice.threshold if leads and leads.choice else None
+    edges = leads.edges if leads else []
+    if threshold is not None:
+        return threshold
+    if edges:
+        return edges[-1][1]
+    raise UserError(f"the lead does not change between {found.x[0]:.0f} and {found.x[-1]:.0f} B: give --size")
 
 
 def as_dict(account: Account) -> dict[str, Any]:

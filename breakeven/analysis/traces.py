@@ -25,6 +25,8 @@ class Row(NamedTuple):
     address: int
     text: str
     stages: tuple[int | None, ...]
+    #: the number of the functional unit that took it, where the trace tells it and it needed one
+    unit: int | None = None
 
 
 def keeps_one(machine: Machine) -> bool:
@@ -62,11 +64,12 @@ def rows(text: str, period: int, begin: int) -> list[Row]:
         first = lines[at].split(":", 6)
         ticks = [int(line.split(":")[2]) for line in lines[at : at + len(STAGES)]]
         if ticks[-1]:
-            found.append((int(first[5]), int(first[3], 16), first[6].strip(), ticks))
-    found.sort()
+            unit = lines[at + STAGES.index("issue")].split(":")[3:]
+            found.append((int(first[5]), int(first[3], 16), first[6].strip(), ticks, int(unit[0]) if unit else None))
+    found.sort(key=lambda row: row[0])
     return [
-        Row(address, says, tuple(tick // period - begin if tick else None for tick in ticks))
-        for _, address, says, ticks in found
+        Row(address, says, tuple(tick // period - begin if tick else None for tick in ticks), unit)
+        for _, address, says, ticks, unit in found
     ]
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 from breakeven.api.arguments import opened_engine, path_of, simulated_by
+from breakeven.errors import UserError
 from breakeven.machine.resolve import resolving
 from breakeven.sweeps.request import (
     Faulting,
@@ -250,7 +251,7 @@ def compare_engines(
 @resolving()
 def explain(
     *routines: str,
-    size: int | str,
+    size: int | str = "",
     machine: str = "u74",
     settings: Settings | None = None,
     src: int = 0,
@@ -259,10 +260,13 @@ def explain(
     measure: str = "latency",
     guest: str | Path | None = None,
     check: bool = True,
+    ports: bool = False,
     **options: Unpack[Faulting],
 ) -> dict[str, Account]:
     """Where the cycles of each routine's point went, adding up to 100 %: routine -> account (docs/cli.md, explain).
 
+    `ports`: with the functional units that each instruction takes (``.ports``; it is simulated again for them).
+    Without `size` it is the one at which the lead between the routines changes (`compare`'s sizes; kept in the store).
     Raises `UserError` where the core keeps no account (a MinorCPU and an O3CPU do), and with `check` for a wrong
     output; else that account is empty, and its ``.result`` says what went wrong.
 
@@ -270,12 +274,23 @@ def explain(
     >>> found["rv-byte"].cycles > found["rv-word"].cycles, round(sum(row.percent for row in found["rv-byte"].groups))
     (True, 100)
     """
-    from breakeven.analysis.topdown import explain_points
+    from breakeven.analysis.topdown import explain_points, opening_size
 
+    if not size:
+        if options.get("mix"):
+            raise UserError("explain of a mix needs a size: the working set")
+        unasked = {"fault_at", "fault_side"}
+        asked = cast("Measuring", {name: value for name, value in options.items() if name not in unasked})
+        size = opening_size(
+            compare(
+                *routines, machine=machine, settings=settings, src=src, dst=dst, cache=cache, measure=measure,
+                guest=guest, **asked,
+            )
+        )  # fmt: skip
     points = [point_of(name, size, src, dst, cache, measure, options) for name in dict.fromkeys(routines)]
     with opened_engine(False, guest) as engine:
         spec, by_rule = machine_spec(machine, settings), options.get("repetitions") is None
-        found = explain_points(engine, spec, points, by_rule, check)
+        found = explain_points(engine, spec, points, by_rule, check, ports)
         return {account.result.point.routine: account for account in found}
 
 

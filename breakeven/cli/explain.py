@@ -18,6 +18,7 @@ from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
 
 if TYPE_CHECKING:
+    from breakeven.analysis.ports import Pressure
     from breakeven.analysis.topdown import Account
 
 #: characters of a bar that stands for everything
@@ -38,28 +39,36 @@ def explain(
     point: dict[str, Any],
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006
+    ports: Annotated[
+        bool, typer.Option("--ports", help="Also which functional units each instruction takes, and what binds.")
+    ] = False,
     guest: GuestOption = None,
     json: JsonOption = False,
 ) -> int:
     """Where the cycles of a point went: a top-down account of the measured calls, adding up to 100 %.
 
-    Several routines are set side by side. An ELF is run as `exec` does; its account is of the last dump of statistics,
-    or of the whole run.
+    Several routines are set side by side; without --size where the lead changes. An ELF is run as `exec` does; its
+    account is of the last dump of statistics, or of the whole run.
     """
     if len(routines) == 1 and Path(routines[0]).is_file():
+        if ports:
+            raise UserError("--ports is of routines: give their names in place of an ELF")
         return _program(Path(routines[0]), machine_spec(machine, settings), json)
     if len(routines) == 1 and (Path(routines[0]).suffix or Path(routines[0]).parent != Path()):
         raise UserError(f"there is no file '{routines[0]}' (and no routine of that name: see `breakeven routines`)")
-    if not point["size"]:
+    if not point["size"] and len(set(routines)) < 2:
         raise UserError("explain ROUTINE needs --size")
     from breakeven import api
 
-    accounts = api.explain(*routines, machine=machine, settings=settings, guest=guest, check=False, **point)
+    accounts = api.explain(
+        *routines, machine=machine, settings=settings, guest=guest, check=False, ports=ports, **point
+    )
     return _explained(accounts, json)
 
 
 def _explained(accounts: Mapping[str, Account], json: bool) -> int:
     from breakeven import points as pt
+    from breakeven.analysis.ports import as_dict as ports_dict
     from breakeven.analysis.topdown import as_dict
     from breakeven.output.console import print_json
     from breakeven.points.measurements import Tally
@@ -74,26 +83,30 @@ def _explained(accounts: Mapping[str, Account], json: bool) -> int:
     if json:
         rows = [
             {**pt.as_dict(found.result.point), "cycles_median": found.result.cycles_median,
-             "overhead": found.result.overhead, "converged": found.result.converged, **as_dict(found)}
+             "overhead": found.result.overhead, "converged": found.result.converged, **as_dict(found),
+             **({"ports": ports_dict(found.ports)} if found.ports else {})}
             for found in right.values()
         ]  # fmt: skip
         print_json({"machine": one.machine, "machine_hash": one.machine_hash, "points": rows})
     elif right:
         say(f"{one.machine}: {where(one.point)}")
         first = next(iter(right.values())).result
-        say(f"  one measurement{_around(first)}")
+        say(f"  one measurement, {_without(first)}")
         _print(list(right.items()))
+        for account in right.values():
+            if account.ports:
+                _print_ports(account.ports)
     tally.say()
     return status
 
 
-def _around(result: Any) -> str:
-    """What the account holds beside the point's cycles."""
+def _without(result: Any) -> str:
+    """What the account holds of the measurement."""
     from breakeven.points import MEASURES, SLOPES
 
     if MEASURES[result.point.measure] in SLOPES:
-        return f" of {2 * result.point.calls} calls; the point's cycles are those of {result.point.calls}"
-    return f", with the empty call around it ({result.overhead} cycles)"
+        return f"what {result.point.calls} calls more take in a row"
+    return f"without the empty call around it ({result.overhead} cycles)"
 
 
 def _program(elf: Path, spec: Any, json: bool) -> int:
@@ -134,10 +147,28 @@ def _print(accounts: Sequence[tuple[str, Any]]) -> None:
         for line in lines:
             row += [f"{line.cycles:.1f}", f"{line.percent:.1f}"] if line else ["", ""]
         if single:
-            row.append("" if title.reason else "#" * round(title.percent * _BAR / 100))
+            row.append("" if title.reason else "#" * max(0, round(title.percent * _BAR / 100)))
         rows.append(row)
     rows.append(["all", *(text for _, account in accounts for text in (f"{account.cycles:.1f}", "100.0"))])
     names = [""] if single else [f"{name} " for name, _ in accounts]
     columns = ["where", *(text for name in names for text in (f"{name}cycles", "%")), *[""] * single]
     rows[-1] += [""] * single
     print_table(columns, rows, right=range(1, 1 + 2 * len(accounts)))
+
+
+def _print_ports(found: Pressure) -> None:
+    """A line an instruction, a column a kind of unit: micro-ops a call."""
+    from breakeven.output.console import print_table
+
+    say(f"\n{found.routine}: micro-ops of a call by functional unit; held: cycles that retirement waited for it")
+    names = [unit.name for unit in found.units]
+    head = [unit.name if unit.count == 1 else f"{unit.count} {unit.name}" for unit in found.units]
+    rows = [
+        ["", "all of a call", *(f"{unit.micro_ops:.1f}" for unit in found.units), f"{found.cycles:.1f}"],
+        ["", "of its cycles", *(f"{unit.share:.0%}" for unit in found.units), ""],
+    ]
+    for one in found.instructions:
+        used = [f"{one.micro_ops[name]:.1f}" if name in one.micro_ops else "" for name in names]
+        rows.append([f"{one.times:.4g}", one.text, *used, f"{one.held:.1f}" if one.held >= 0.05 else ""])
+    print_table(["times", "instruction", *head, "held"], rows, right=[0, *range(2, len(head) + 3)])
+    say(found.bound)

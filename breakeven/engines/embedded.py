@@ -75,15 +75,19 @@ class EmbeddedSession:
     def boot(self, routines: Sequence[str]) -> None:
         """The guest is booted."""
 
-    def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
-        """One point with a look into the measurement that its median comes from."""
+    def measured(
+        self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30, units: bool = False
+    ) -> Measured:
+        """One point with a look into the measurement that its median comes from.
+
+        `units`: the trace tells the functional unit of each micro-op."""
         check_routines(self, [point.routine])
         record = point.pack()
-        result, begin, end, stats, traced = self._sweep.measured(
-            record, trace, trace_limit, self._watch, lists_of(record)
+        result, begin, end, stats, subtracted, traced = self._sweep.measured(
+            record, trace, trace_limit, self._watch, lists_of(record), units
         )
         told = replace(unpack_results(result)[0], repetitions=point.repetitions)
-        return Measured(told, end - begin, stats, traced, begin)
+        return Measured(told, end - begin, stats, subtracted, traced, begin)
 
 
 class EmbeddedEngine(Engine):

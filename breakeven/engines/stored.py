@@ -95,10 +95,12 @@ class StoredSession:
         session: Any = self._session  # the simulator's: only it is asked
         session.boot(routines)
 
-    def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
+    def measured(
+        self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30, units: bool = False
+    ) -> Measured:
         """As `EmbeddedSession.measured`, always simulated: the store keeps no statistics and no traces."""
         session: Any = self._session
-        found: Measured = session.measured(point, trace, trace_limit)
+        found: Measured = session.measured(point, trace, trace_limit, units)
         return found
 
     def run(

@@ -87,11 +87,13 @@ class UserRoutinesSession:
             done += len(indices)
         return b"".join(rows)
 
-    def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
+    def measured(
+        self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30, units: bool = False
+    ) -> Measured:
         """As `EmbeddedSession.measured`."""
         check_known(self.routines(), [point.routine], self.machine)
         session: Any = self._session(self._guest_of(point.routine))  # the embedded engine's: only it is asked
-        measured: Measured = session.measured(point, trace, trace_limit)
+        measured: Measured = session.measured(point, trace, trace_limit, units)
         return measured
 
 

@@ -251,7 +251,7 @@ class Simulator:
         from breakeven.analysis.topdown import account_of, as_dict
 
         found = self._measured(name, settings, _point(routine, place, cache, measure))
-        return as_dict(account_of(found.stats, name))
+        return as_dict(account_of(found.stats, name, found.subtracted))
 
     def trace(
         self, name: str, settings: Settings, routine: str, place: Place, cache: str, measure: str
@@ -275,7 +275,7 @@ class Simulator:
             return found[0]
 
         trace = traces.of_point(machine, look) if traces.keeps_one(machine) else (look(), None)[1]
-        return {"account": as_dict(account_of(found[0].stats, name)), "trace": trace}
+        return {"account": as_dict(account_of(found[0].stats, name, found[0].subtracted)), "trace": trace}
 
     def code(self, name: str, settings: Settings, routine: str) -> dict[str, Any]:
         """A routine's listing: [address, text], and what its file says of it."""

@@ -149,6 +149,8 @@ class Measured:
     cycles: int
     #: all statistics of those cycles: name, value, unit, description; none for a point without a right result
     stats: list[tuple[str, float, str, str]]
+    #: the same of the measurement that the result has without: of empty calls, of a slope half as many calls
+    subtracted: list[tuple[str, float, str, str]]
     #: whether the trace that was wanted is whole
     traced: bool
     #: core cycles from reset to the first of the readings

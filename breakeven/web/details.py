@@ -171,7 +171,7 @@ class Details:
                 off = abs(seen.result.cycles_median - row["cycles_median"])
                 if not seen.result.ok or off > (ALONE * row["cycles_median"] if alone else 0):
                     return None
-                account = as_dict(account_of(seen.stats, str(machine.spec)))
+                account = as_dict(account_of(seen.stats, str(machine.spec), seen.subtracted))
                 ran = traces.rows(file.read_text(), core_period(machine), seen.begin) if file else []
         except (UserError, ConfigError, OSError, ValueError, TypeError, load_engine().EngineError):
             return None  # a table may hold anything
@@ -179,7 +179,7 @@ class Details:
                  for line in account["account"]]  # fmt: skip
         found = {"routine": point.routine, **account, "account": lines}
         if MEASURES[point.measure] in SLOPES:
-            found["calls"] = 2 * point.calls
+            found["calls"] = point.calls
         if alone:
             found["alone"] = int(row["cycles_median"])
         if ran:

@@ -1,16 +1,17 @@
 // What stands below curves, on the report's page and the explorer's: where cycles went, who wins where, the pipeline, the code.
 const GROUP_COLOURS = { retiring: "var(--w0)", "front end": "var(--w1)", "bad speculation": "var(--w2)", memory: "var(--w3)", execution: "var(--w4)", other: "var(--w5)" };
-const REASONS = { frontEnd: "fetch and decode", fetchCache: "instruction cache", fetchTlb: "instruction TLB", badSpeculation: "mispredicted branches, flushes", replay: "memory-order replays",
+const REASONS = { frontEnd: "fetch and decode", fetchCache: "instruction cache", fetchTlb: "instruction TLB", badSpeculation: "mispredicted branches", replay: "memory-order replays",
   level1: "first-level cache", level2: "second-level cache", level3: "third-level cache", memory: "main memory", tlbWalk: "page walks", split: "line and page crossings", forwardFail: "failed forwarding",
   storeQueue: "store queue", execution: "latency", unit: "units taken", serialize: "serialising instructions, traps" };
 
 // A bar for each routine, as long as its time, and the same as a table. accounts: [{routine, cycles, instructions, account}].
+// What is below 0 (fences that overlap the call's work) has no part in the bar.
 function accountView(accounts) {
   const longest = Math.max(...accounts.map((account) => account.cycles)), groups = Object.keys(GROUP_COLOURS);
   const bars = make("div", { class: "bars" }, accounts.map((account) => make("div", { class: "bar-row" },
     make("div", { class: "who" }, account.routine, make("small", {}, ` ${account.cycles} cycles, ${account.instructions} instructions (IPC ${shown(Number((account.instructions / account.cycles).toFixed(2)))})`)),
-    make("div", { class: "stack", style: `width:${(100 * account.cycles) / longest}%` }, account.account.filter((line) => !line.reason && line.percent > 0).map((line) =>
-      make("span", { style: `width:${line.percent}%;background:${GROUP_COLOURS[line.group] || GROUP_COLOURS.other}`, title: `${line.group}: ${line.cycles.toFixed(1)} cycles, ${line.percent.toFixed(1)} %` },
+    make("div", { class: "stack", style: `width:${(100 * account.cycles) / longest}%` }, account.account.filter((line) => !line.reason && line.percent > 0).map((line, _, shares) =>
+      make("span", { style: `width:${(100 * line.percent) / shares.reduce((sum, one) => sum + one.percent, 0)}%;background:${GROUP_COLOURS[line.group] || GROUP_COLOURS.other}`, title: `${line.group}: ${line.cycles.toFixed(1)} cycles, ${line.percent.toFixed(1)} %` },
         line.percent > 9 ? line.group : ""))))));
   const keys = [...new Map(accounts.flatMap((account) => account.account).map((line) => [`${line.group}/${line.reason || ""}`, line])).values()];
   keys.sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || (a.reason ? 1 : 0) - (b.reason ? 1 : 0));

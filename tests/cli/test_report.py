@@ -390,11 +390,11 @@ def test_a_page_keeps_where_cycles_went_and_the_code(swept: Path, tmp_path: Path
         assert (one["routine"], one["cycles"], one["instructions"]) == (name, found.cycles, found.instructions)
         shares = [line["percent"] for line in one["account"] if not line["reason"]]
         assert sum(shares) == pytest.approx(100, abs=0.1)
-        # The cycles that the routine's own instructions held up: no more than all.
-        assert 0 < sum(held for _, held in one["by_address"].values()) <= one["cycles"]
+        # The cycles that the routine's own instructions held up: no more than all, the empty call's included.
+        assert 0 < sum(held for _, held in one["by_address"].values()) <= one["pipeline"]["cycles"]
         assert {f"{address:#x}" for address, _ in data["code"][name]["listing"]} >= set(one["by_address"]) > set()
         pipeline = one["pipeline"]
-        assert 32 <= len(pipeline["ops"]) <= pipeline["many"] and pipeline["cycles"] == one["cycles"]
+        assert 32 <= len(pipeline["ops"]) <= pipeline["many"] and pipeline["cycles"] > one["cycles"]
         assert {f"{address:#x}" for address, _ in pipeline["texts"]} & set(one["by_address"])
         # In the order of fetch, each later stage behind the fetch.
         assert pipeline["ops"] == sorted(pipeline["ops"], key=lambda op: op[1])

@@ -34,7 +34,7 @@ reasons! {
     FrontEnd = "frontEnd", "Slots empty because fetch and decode delivered less than could be taken";
     FetchCache = "fetchCache", "Slots empty because fetch waited for the instruction cache";
     FetchTlb = "fetchTlb", "Slots empty because fetch waited for an address translation";
-    BadSpeculation = "badSpeculation", "Slots empty after a mispredicted branch or a flush";
+    BadSpeculation = "badSpeculation", "Slots empty after a mispredicted branch, until the right path retires";
     Replay = "replay", "Slots empty after a memory-order violation";
     Serialize = "serialize", "Slots empty because an instruction must execute alone, or a trap was taken";
     Execution = "execution", "Slots empty because the oldest micro-op's operation, or its way to commit, takes its time";

@@ -3,11 +3,13 @@
 //!
 //! ```text
 //! O3PipeView:fetch:TICK:0xPC:MICROPC:SEQUENCE:DISASSEMBLY
-//! O3PipeView:decode:TICK          and so rename, dispatch, issue, complete
+//! O3PipeView:decode:TICK          and so rename, dispatch, complete
+//! O3PipeView:issue:TICK[:UNIT]
 //! O3PipeView:retire:TICK:store:TICK
 //! ```
 //!
-//! A stage that was not reached is 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store
+//! UNIT is ours, and there only where it is asked for: the number of the functional unit that took the micro-op, as the
+//! description lists them. A stage that was not reached is 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store
 //! queue, 0 for everything else. Records come in the order in which micro-ops end, some 250 bytes each; SEQUENCE counts
 //! fetched micro-ops.
 //! Fact source: gem5 24.0 `src/cpu/o3/dyn_inst.cc`, `util/o3-pipeview.py`.
@@ -33,14 +35,21 @@ struct Record {
     fetch: Cycle,
     stages: [Cycle; STAGES.len()],
     retire: Cycle,
+    /// The functional unit that took it; [`NO_UNIT`].
+    unit: u8,
     text: String,
 }
 
-/// Where the trace begins and ends, in core cycles: micro-ops fetched in `first..last`.
+/// What needs no functional unit.
+pub const NO_UNIT: u8 = u8::MAX;
+
+/// What is traced: micro-ops fetched in the core cycles `first..last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     pub first: u64,
     pub last: u64,
+    /// Whether records tell the functional unit.
+    pub units: bool,
 }
 
 /// Records micro-ops by their slot in the pipeline's ring.
@@ -89,7 +98,17 @@ impl PipeView {
             line.extend(text.chars().map(|c| if c == ':' || c.is_control() { ' ' } else { c }));
         }
         let (number, micro_pc) = (self.fetched, self.micro_pc);
-        *r = Record { live, seq, number, pc, micro_pc, fetch: cycle + 1, text: line, ..Record::default() };
+        *r = Record {
+            live,
+            seq,
+            number,
+            pc,
+            micro_pc,
+            fetch: cycle + 1,
+            text: line,
+            unit: NO_UNIT,
+            ..Record::default()
+        };
     }
 
     /// The micro-op in `slot` reached a stage; the last time counts (one that is issued again).
@@ -107,8 +126,12 @@ impl PipeView {
     pub fn dispatched(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 2, cycle);
     }
-    pub fn issued(&mut self, slot: usize, cycle: Cycle) {
+    /// `unit`: the functional unit that takes it, or [`NO_UNIT`].
+    pub fn issued(&mut self, slot: usize, cycle: Cycle, unit: u8) {
         self.reached(slot, 3, cycle);
+        if let Some(r) = self.slots.get_mut(slot) {
+            r.unit = unit;
+        }
     }
     pub fn completed(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 4, cycle);
@@ -129,7 +152,7 @@ impl PipeView {
         if store {
             self.stores.push_back(r.clone());
         } else {
-            write(&mut self.out, r, self.period, Cycle::ZERO);
+            write(&mut self.out, r, self.period, Cycle::ZERO, self.window.units);
         }
     }
 
@@ -137,7 +160,7 @@ impl PipeView {
     pub fn stored(&mut self, seq: u64, cycle: Cycle) {
         if let Some(i) = self.stores.iter().position(|r| r.seq == seq) {
             if let Some(r) = self.stores.remove(i) {
-                write(&mut self.out, &r, self.period, cycle + 1);
+                write(&mut self.out, &r, self.period, cycle + 1, self.window.units);
             }
         }
     }
@@ -146,7 +169,7 @@ impl PipeView {
     pub fn squashed(&mut self, slot: usize) {
         if let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) {
             r.live = false;
-            write(&mut self.out, r, self.period, Cycle::ZERO);
+            write(&mut self.out, r, self.period, Cycle::ZERO, self.window.units);
         }
     }
 
@@ -156,7 +179,7 @@ impl PipeView {
             self.squashed(slot);
         }
         for r in std::mem::take(&mut self.stores) {
-            write(&mut self.out, &r, self.period, Cycle::ZERO);
+            write(&mut self.out, &r, self.period, Cycle::ZERO, self.window.units);
         }
     }
 
@@ -183,7 +206,7 @@ impl PipeView {
     }
 }
 
-fn write(out: &mut String, r: &Record, period: u64, store: Cycle) {
+fn write(out: &mut String, r: &Record, period: u64, store: Cycle, units: bool) {
     // A tick of 0 means "never"; nothing is fetched in the very first cycle after reset.
     let tick = |c: Cycle| c.after(Cycle(1)).saturating_mul(period);
     // Writing to a string cannot fail.
@@ -197,7 +220,11 @@ fn write(out: &mut String, r: &Record, period: u64, store: Cycle) {
         r.text.trim_start()
     );
     for (name, c) in STAGES.iter().zip(r.stages) {
-        let _ = writeln!(out, "O3PipeView:{name}:{}", tick(c));
+        let _ = write!(out, "O3PipeView:{name}:{}", tick(c));
+        if units && *name == "issue" && r.unit != NO_UNIT {
+            let _ = write!(out, ":{}", r.unit);
+        }
+        out.push('\n');
     }
     let _ = writeln!(out, "O3PipeView:retire:{}:store:{}", tick(r.retire), tick(store));
 }
@@ -206,13 +233,13 @@ fn write(out: &mut String, r: &Record, period: u64, store: Cycle) {
 mod tests {
     use super::*;
 
-    const ALL: Window = Window { first: 0, last: u64::MAX };
+    const ALL: Window = Window { first: 0, last: u64::MAX, units: false };
 
     fn through(v: &mut PipeView, slot: usize, cycle: u64) {
         v.decoded(slot, Cycle(cycle + 1));
         v.renamed(slot, Cycle(cycle + 2));
         v.dispatched(slot, Cycle(cycle + 3));
-        v.issued(slot, Cycle(cycle + 4));
+        v.issued(slot, Cycle(cycle + 4), 2);
         v.completed(slot, Cycle(cycle + 5));
     }
 
@@ -231,6 +258,22 @@ mod tests {
         );
         v.retired(1, Cycle(21), false);
         assert_eq!(v.take(), "", "once");
+    }
+
+    #[test]
+    fn the_unit_is_told_where_it_is_asked_for() {
+        let mut v = PipeView::new(4, 1, Window { units: true, ..ALL });
+        // The last one was eliminated at rename: it never issues.
+        for (slot, unit) in [(0, Some(2)), (1, Some(NO_UNIT)), (2, None)] {
+            v.fetched(slot, Cycle(5), slot as u64, 0x10, true, "nop");
+            if let Some(unit) = unit {
+                v.issued(slot, Cycle(7), unit);
+            }
+            v.retired(slot, Cycle(9), false);
+        }
+        let text = v.take();
+        let issued: Vec<_> = text.lines().filter(|line| line.contains(":issue:")).collect();
+        assert_eq!(issued, ["O3PipeView:issue:7:2", "O3PipeView:issue:7", "O3PipeView:issue:0"]);
     }
 
     #[test]
@@ -274,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_window_is_about_fetching() {
-        let mut v = PipeView::new(2, 1, Window { first: 10, last: 12 });
+        let mut v = PipeView::new(2, 1, Window { first: 10, last: 12, units: false });
         for (cycle, wanted) in [(9, false), (10, true), (11, true), (12, false)] {
             v.fetched(0, Cycle(cycle), cycle, 0, true, "");
             v.retired(0, Cycle(cycle + 20), false);

@@ -24,7 +24,7 @@ pub use exec::Coverage;
 pub use isa::IsaConfig;
 pub use isa_name::IsaName;
 pub use machine::{Cause, Event, Limits, Machine, RunEnd};
-pub use measured::Measured;
+pub use measured::{Measured, TraceTo};
 pub use platform::Sink;
 pub use se::Host;
 pub use sweep::{Detail, Report as SweepReport, Sweep};

@@ -22,6 +22,9 @@ const LONGER: u64 = 32;
 /// Measures whose later measurements alone are of all their calls (workloads/harness/contract.h).
 const SLOPES: [u32; 2] = [1, 2];
 
+/// At most so many measurements of empty calls come before all others (workloads/harness/arch.h, `OVERHEADS`).
+const EMPTY: usize = 10;
+
 /// Asked every few milliseconds; may stop what is run.
 type Observer<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
@@ -35,6 +38,8 @@ pub struct Measured {
     pub end: u64,
     /// All statistics of the cycles in between; empty when there are none.
     pub stats: Vec<Stat>,
+    /// Those of the measurement that the guest subtracts from this one: of empty calls, or of half as many calls.
+    pub subtracted: Vec<Stat>,
     /// Whether the trace, if one was wanted, holds all of them (false: it reached its limit).
     pub traced: bool,
 }
@@ -58,6 +63,24 @@ fn median_of(readings: &[u64], record: &[u8]) -> Option<(u64, u64)> {
     measured().find(|&pair| cost(pair) == median)
 }
 
+/// The measurement that is subtracted from the median's, likewise: of a slope the median of the first third of all
+/// measurements, else the cheapest of the empty ones, which come before the warm-up and of which the first warms the code up.
+fn subtracted(readings: &[u64], record: &[u8]) -> Option<(u64, u64)> {
+    let (measure, repetitions, warmup) = (u32_at(record, 60), u32_at(record, 64).max(1), u32_at(record, 88));
+    let cost = |&(begin, end): &(u64, u64)| end.saturating_sub(begin);
+    let pairs: Vec<_> = readings.rchunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    if SLOPES.contains(&measure) {
+        let first = (repetitions / 3).max(1) as usize;
+        let mut later: Vec<_> = pairs.into_iter().skip((repetitions - repetitions / 3) as usize).take(first).collect();
+        later.truncate(first.div_ceil(2));
+        later.sort_by_key(cost);
+        return later.get(later.len().saturating_sub(1) / 2).copied();
+    }
+    let before = pairs.get((repetitions + warmup) as usize..)?;
+    let empty = before.get(before.len().saturating_sub(EMPTY)..)?;
+    empty.split_last()?.1.iter().min_by_key(|pair| cost(pair)).copied()
+}
+
 /// Runs to a core cycle at which the measurement has a boundary.
 fn run_to(machine: &mut Machine, cycle: u64, observer: Observer<'_>) -> Result<(), EngineError> {
     let end = machine.run_observed(Limits { cycles: cycle, ..Limits::default() }, &mut |_| observer());
@@ -73,17 +96,30 @@ fn run_to(machine: &mut Machine, cycle: u64, observer: Observer<'_>) -> Result<(
     }
 }
 
+/// All statistics of the cycles between two of the core's.
+fn between(machine: &mut Machine, (begin, end): (u64, u64), observer: Observer<'_>) -> Result<Vec<Stat>, EngineError> {
+    run_to(machine, begin, observer)?;
+    machine.reset_stats();
+    run_to(machine, end, observer)?;
+    Ok(machine.stats())
+}
+
+/// Where the micro-ops of a measurement go.
+pub struct TraceTo {
+    pub to: Box<dyn Write + Send + Sync>,
+    /// Up to so many bytes.
+    pub limit: u64,
+    /// With the functional unit of each.
+    pub units: bool,
+}
+
 impl Sweep {
-    /// Runs one point and looks into its measurement; its micro-ops go to `trace`, up to so many bytes.
+    /// Runs one point and looks into its measurement; its micro-ops go to `trace`.
     ///
     /// # Errors
     /// A record that is not whole, a host without memory, a core that cannot stop at a cycle (the atomic one) or, when a
     /// trace is wanted, has none.
-    pub fn measured(
-        &self,
-        record: &[u8],
-        trace: Option<(Box<dyn Write + Send + Sync>, u64)>,
-    ) -> Result<Measured, EngineError> {
+    pub fn measured(&self, record: &[u8], trace: Option<TraceTo>) -> Result<Measured, EngineError> {
         self.measured_observed(record, &[], trace, &mut || ControlFlow::Continue(()))
     }
 
@@ -96,7 +132,7 @@ impl Sweep {
         &self,
         record: &[u8],
         lists: &[u8],
-        trace: Option<(Box<dyn Write + Send + Sync>, u64)>,
+        trace: Option<TraceTo>,
         observer: Observer<'_>,
     ) -> Result<Measured, EngineError> {
         if record.len() != RECORD_BYTES {
@@ -112,7 +148,7 @@ impl Sweep {
         let readings = machine.bus.cycle_reads.take().unwrap_or_default();
         let right = u32_at(&result, 4) == 0;
         let Some((begin, end)) = median_of(&readings, record).filter(|_| right) else {
-            return Ok(Measured { result, begin: 0, end: 0, stats: Vec::new(), traced: true });
+            return Ok(Measured { result, begin: 0, end: 0, stats: Vec::new(), subtracted: Vec::new(), traced: true });
         };
         if readings.len() >= READINGS {
             let message = format!("more than {READINGS} readings of the cycle counter: take fewer repetitions");
@@ -120,29 +156,32 @@ impl Sweep {
         }
         // Again from the snapshot: RAM that belongs to one point cannot be taken back by another machine.
         drop(machine);
-        let mut machine = match trace {
-            Some((to, limit)) => self.traced_at((record, lists), begin, to, limit, observer)?,
-            None => {
+        let less = subtracted(&readings, record).filter(|before| before.1 <= begin);
+        let (mut machine, less) = match (trace, less) {
+            (Some(trace), less) => {
+                let less =
+                    less.map(|less| between(&mut self.with_point((record, lists))?, less, observer)).transpose()?;
+                (self.traced_at((record, lists), begin, trace, observer)?, less)
+            }
+            (None, less) => {
                 let mut machine = self.with_point((record, lists))?;
-                run_to(&mut machine, begin, observer)?;
-                machine
+                let less = less.map(|less| between(&mut machine, less, observer)).transpose()?;
+                (machine, less)
             }
         };
-        machine.reset_stats();
-        run_to(&mut machine, end, observer)?;
-        Ok(Measured { result, begin, end, traced: machine.end_trace()?, stats: machine.stats() })
+        let stats = between(&mut machine, (begin, end), observer)?;
+        Ok(Measured { result, begin, end, stats, subtracted: less.unwrap_or_default(), traced: machine.end_trace()? })
     }
 
-    /// A machine that has run to `begin` and whose trace, of what is in flight there and of all that follows, goes to `to`.
+    /// A machine that has run to `begin` and whose trace, of what is in flight there and of all that follows, goes where `trace` says.
     fn traced_at(
         &self,
         point: (&[u8], &[u8]),
         begin: u64,
-        to: Box<dyn Write + Send + Sync>,
-        limit: u64,
+        TraceTo { to, limit, units }: TraceTo,
         observer: Observer<'_>,
     ) -> Result<Machine, EngineError> {
-        let all = TraceOptions { start: 0, end: 0, limit: u64::MAX, pipeline: true, instructions: false };
+        let all = TraceOptions { start: 0, end: 0, limit: u64::MAX, pipeline: true, units, instructions: false };
         let mut lead = LEAD;
         loop {
             let mut machine = self.with_point(point)?;
@@ -200,5 +239,25 @@ mod tests {
         // Of a throughput the last two of three measurements: 90 and 75, of which the lower is the median.
         record[60] = 1;
         assert_eq!(median_of(&[0, 70, 200, 290, 300, 375], &record), Some((300, 375)));
+    }
+
+    #[test]
+    fn what_the_median_is_without_is_found_before_it() {
+        let pairs = |costs: &[u64]| -> Vec<u64> {
+            costs.iter().enumerate().flat_map(|(i, cost)| [1000 * i as u64, 1000 * i as u64 + cost]).collect()
+        };
+        let mut record = [0; RECORD_BYTES];
+        (record[64], record[88]) = (3, 2);
+        // The first empty measurement warms the code up, however cheap it is; then a warm-up of two and three measurements.
+        let empty = [5, 19, 21, 20, 20, 22, 22, 22, 22, 22];
+        let all = [&empty[..], &[9, 9, 50, 51, 52]].concat();
+        assert_eq!(subtracted(&pairs(&all), &record), Some((1000, 1019)));
+        assert_eq!(subtracted(&pairs(&[20, 50, 51]), &record), None);
+        // A throughput: the later ones of the first third are what the others are without.
+        (record[60], record[64]) = (1, 15);
+        let all = [&[99, 99, 70, 60, 40, 45, 50][..], &[90; 10]].concat();
+        assert_eq!(subtracted(&pairs(&all), &record), Some((5000, 5045)));
+        record[64] = 2;
+        assert_eq!(subtracted(&pairs(&[7, 7, 40, 90, 91]), &record), Some((2000, 2040)));
     }
 }

@@ -12,6 +12,8 @@ pub struct TraceOptions {
     pub limit: u64,
     /// O3PipeView: the stages of each micro-op, of an out-of-order core or Minor.
     pub pipeline: bool,
+    /// With the functional unit of each.
+    pub units: bool,
     /// Exec: each instruction, of any core.
     pub instructions: bool,
 }

@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use breakeven_machine::sweep::{RECORD_BYTES, RESULT_BYTES};
-use breakeven_machine::{Detail, EngineError, Measured, Sweep};
+use breakeven_machine::{Detail, EngineError, Measured, Sweep, TraceTo};
 use common::asm::*;
 use common::reference;
 
@@ -148,6 +148,7 @@ fn a_measurement_is_looked_into_without_disturbing_it() {
     let sweep = Sweep::new(&reference("minor").json(), &guest()).expect("boots");
     assert!(sweep.measured(&[0; 100], None).is_err());
     let sweep = Sweep::new(&reference("timing").json(), &guest()).expect("boots");
-    let untraced = sweep.measured(&records(&[5]), Some((Box::new(Vec::new()), 1 << 20)));
+    let untraced =
+        sweep.measured(&records(&[5]), Some(TraceTo { to: Box::new(Vec::new()), limit: 1 << 20, units: false }));
     assert!(matches!(untraced, Err(EngineError::Trace(_))), "a core without a pipeline has no such trace");
 }

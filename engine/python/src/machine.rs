@@ -231,7 +231,7 @@ impl Machine {
         pipeline: bool,
         instructions: bool,
     ) -> PyResult<()> {
-        let options = engine::TraceOptions { start, end, limit, pipeline, instructions };
+        let options = engine::TraceOptions { start, end, limit, pipeline, units: false, instructions };
         guarded(|| self.inner.trace(TraceFile::new(path), options).map_err(refuse))
     }
     /// Ends the trace; whether it is whole (not: its limit was reached).

@@ -10,8 +10,8 @@ use pyo3::types::PyBytes;
 use crate::machine::{rows, Row, TraceFile};
 use crate::{guarded, refuse};
 
-/// A result, two cycles, statistics, whether the trace is whole.
-type Measured<'py> = (Bound<'py, PyBytes>, u64, u64, Vec<Row>, bool);
+/// A result, two cycles, statistics, those of what is subtracted, whether the trace is whole.
+type Measured<'py> = (Bound<'py, PyBytes>, u64, u64, Vec<Row>, Vec<Row>, bool);
 
 /// A guest booted up to its first readfile.
 #[pyclass(module = "breakeven._engine", frozen)]
@@ -80,10 +80,12 @@ impl Sweep {
     }
 
     /// One point with a look into the measurement of its median: the result (64 bytes), the core's cycles at the two
-    /// readings of the counter, and all statistics in between (none for a point without a right result). Its micro-ops go
-    /// to the file `trace` (O3PipeView), up to `trace_limit` bytes; last comes whether that was enough.
+    /// readings of the counter, and all statistics in between (none for a point without a right result); those of the
+    /// measurement that the guest subtracts: empty calls, of a slope half as many calls. Its micro-ops go to the file
+    /// `trace` (O3PipeView, with `units` the functional unit of each), up to `trace_limit` bytes; last comes whether that
+    /// was enough.
     /// `on_progress()`: as for the boot; `lists`: as of `run`.
-    #[pyo3(signature = (record, trace=None, trace_limit=1 << 30, on_progress=None, lists=None))]
+    #[pyo3(signature = (record, trace=None, trace_limit=1 << 30, on_progress=None, lists=None, units=false))]
     fn measured<'py>(
         &self,
         py: Python<'py>,
@@ -92,12 +94,13 @@ impl Sweep {
         trace_limit: u64,
         on_progress: Option<Py<PyAny>>,
         lists: Option<&[u8]>,
+        units: bool,
     ) -> PyResult<Measured<'py>> {
-        let trace = trace.map(|path| (TraceFile::new(path) as _, trace_limit));
+        let trace = trace.map(|path| engine::TraceTo { to: TraceFile::new(path), limit: trace_limit, units });
         let m = watched(on_progress, |observer| {
             py.detach(|| self.inner.measured_observed(record, lists.unwrap_or_default(), trace, observer))
         })?;
-        Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats), m.traced))
+        Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats), rows(&m.subtracted), m.traced))
     }
 }
 

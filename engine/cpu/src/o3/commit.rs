@@ -78,8 +78,8 @@ pub struct Commit {
     check_empty: bool,
     /// A squash is on its way to the other stages until then: what rename still sends is void.
     squash_until: Cycle,
-    /// What is charged until the first micro-op after a squash has come.
-    recovering: Option<Reason>,
+    /// A squash whose refill has not retired anything yet: what its cycles are charged to, and the youngest that it kept.
+    refill: Option<(Reason, Seq)>,
     /// The cycle of the last commit, or of the last skip.
     last_commit: Cycle,
     pub stats: CommitStats,
@@ -95,7 +95,7 @@ impl Commit {
             youngest: Seq::NONE,
             check_empty: true,
             squash_until: Cycle::ZERO,
-            recovering: None,
+            refill: None,
             last_commit: Cycle::ZERO,
             stats: CommitStats::default(),
         }
@@ -111,8 +111,8 @@ impl Commit {
         self.rob.end()
     }
     #[inline]
-    pub fn recovering(&self) -> Option<Reason> {
-        self.recovering
+    pub fn refill(&self) -> Option<(Reason, Seq)> {
+        self.refill
     }
     #[inline]
     pub fn last_commit(&self) -> Cycle {
@@ -120,18 +120,8 @@ impl Commit {
     }
     /// The state in relative form.
     pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
-        let Self {
-            status,
-            rob,
-            to_walk,
-            trap_at,
-            youngest,
-            check_empty,
-            squash_until,
-            recovering,
-            last_commit,
-            stats: _,
-        } = self;
+        let Self { status, rob, to_walk, trap_at, youngest, check_empty, squash_until, refill, last_commit, stats: _ } =
+            self;
         a.one_of(status, &[Status::Running, Status::RobSquashing, Status::FlushPending, Status::TrapPending]);
         rob.archive(a, ring);
         a.u32(to_walk);
@@ -139,9 +129,11 @@ impl Commit {
         a.seq(youngest);
         a.flag(check_empty);
         a.cycle(squash_until);
-        let mut reason = recovering.map_or(0, |r| r as u8 + 1);
+        let mut reason = refill.map_or(0, |(r, _)| r as u8 + 1);
+        let mut after = refill.map_or(Seq::NONE, |(_, after)| after);
         a.u8(&mut reason);
-        *recovering = usize::from(reason).checked_sub(1).and_then(|i| Reason::ALL.get(i)).copied();
+        a.seq_in_flight(&mut after);
+        *refill = usize::from(reason).checked_sub(1).and_then(|i| Reason::ALL.get(i)).map(|reason| (*reason, after));
         a.cycle_then(last_commit);
     }
 
@@ -237,7 +229,12 @@ impl Commit {
             self.walk(io);
         }
         self.youngest = squash.after;
-        self.recovering = Some(if squash.cause == Cause::Violation { Reason::Replay } else { Reason::BadSpeculation });
+        let reason = match squash.cause {
+            Cause::Mispredict => Reason::BadSpeculation,
+            Cause::Violation => Reason::Replay,
+            Cause::Flush => Reason::Serialize,
+        };
+        self.refill = Some((reason, squash.after));
         report_rob_squashing(io, now);
         io.wires.at(now + io.rules.delays.squash).squash = Some(squash);
         self.squash_until = now + io.rules.delays.squash;
@@ -341,8 +338,8 @@ impl Commit {
         if io.ring.head() != first {
             *changed = true;
             self.last_commit = now;
-            self.recovering = None;
             let done = io.ring.head() - 1;
+            self.refill = self.refill.filter(|&(_, after)| done <= after);
             io.wires.at(now + io.rules.delays.commit_to_fetch).fetch.committed = done;
             io.wires.at(now + io.rules.delays.retired_to_rename).rename.retired = done;
             io.wires.at(now + io.rules.delays.commit_to_iew).iew.committed = done;

@@ -268,7 +268,7 @@ impl Issue {
         s.state = bits;
         let event = Event { seq, stamp: s.stamp };
         if let Some(trace) = &mut io.trace {
-            trace.issued(io.ring.slot(seq).0, now);
+            trace.issued(io.ring.slot(seq).0, now, self.units.last);
         }
         let at = now + io.rules.delays.issue_to_execute + u64::from(latency) - 1;
         executes.push(now, at, event);

@@ -9,15 +9,23 @@ use crate::account::Reason;
 impl Pipeline {
     #[inline]
     pub(super) fn reason(&self) -> Reason {
-        if let Some(reason) = self.commit.recovering() {
-            return reason;
-        }
-        let head = self.io.ring.head();
+        let (head, refill) = (self.io.ring.head(), self.commit.refill());
         if head < self.commit.rob_end() {
             let reason = self.reason_of_head(head);
-            // A latency that the window hides costs nothing while the front end delivers less than could be taken.
-            let hidden = matches!(reason, Reason::Execution | Reason::Level1) && self.starved();
-            return if hidden { self.reason_of_fetch() } else { reason };
+            if !matches!(reason, Reason::Execution | Reason::Level1) {
+                return reason;
+            }
+            // A squash has taken what could have hidden such a latency: the first micro-op after it has the pipeline to itself.
+            return match refill {
+                Some((squash, after)) if head > after => squash,
+                // The window hides it while the front end delivers less than could be taken.
+                _ if !self.starved() => reason,
+                Some((squash, _)) => squash,
+                None => self.reason_of_fetch(),
+            };
+        }
+        if let Some((squash, _)) = refill {
+            return squash;
         }
         match self.commit.status() {
             commit::Status::TrapPending | commit::Status::FlushPending => return Reason::Serialize,

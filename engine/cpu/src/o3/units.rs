@@ -8,6 +8,7 @@ use breakeven_base::{Cycle, OpClass, Uop};
 use super::fu_pool::FuDesc;
 use super::inst::{DynInst, State};
 use crate::memo::archive::Archive;
+use crate::pipeview::NO_UNIT;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {
@@ -39,6 +40,8 @@ pub struct Units {
     at_work: u64,
     until: [Cycle; 64],
     next_release: Cycle,
+    /// Which one was taken last, for the trace; [`NO_UNIT`]: none was needed.
+    pub(super) last: u8,
 }
 
 /// A bit for each unit after `unit`, which is below 64.
@@ -123,6 +126,7 @@ impl Units {
             at_work: 0,
             until: [Cycle::ZERO; 64],
             next_release: Cycle::MAX,
+            last: NO_UNIT,
         }
     }
 
@@ -189,6 +193,7 @@ impl Units {
     fn take_class(&mut self, class: OpClass, queue: usize, own: u8, now: Cycle) -> Grant {
         let c = &mut self.classes[queue][class as usize];
         if c.capable == 0 {
+            self.last = NO_UNIT;
             return Grant::Latency(u32::from(own).max(1));
         }
         let free = c.capable & !self.taken;
@@ -198,6 +203,10 @@ impl Units {
         let next = free & c.behind;
         let unit = if next != 0 { next.trailing_zeros() } else { free.trailing_zeros() };
         c.behind = behind(unit);
+        #[allow(clippy::cast_possible_truncation)] // below 64
+        {
+            self.last = unit as u8;
+        }
         self.taken |= 1 << unit;
         let latency = if own != 0 { u32::from(own) } else { c.latency };
         if !c.pipelined && latency > 1 {
@@ -221,6 +230,7 @@ impl Units {
             at_work,
             until,
             next_release,
+            last: _,
         } = self;
         for Class { capable, latency: _, pipelined: _, behind, group: _, exclusive } in classes.iter_mut().flatten() {
             if *exclusive {

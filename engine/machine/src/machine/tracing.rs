@@ -19,7 +19,7 @@ impl Machine {
     pub fn trace(&mut self, to: Box<dyn Write + Send + Sync>, options: TraceOptions) -> Result<(), EngineError> {
         let clock = &self.config.clock;
         let last = if options.end == 0 { u64::MAX } else { clock.edge_at_or_after(Tick(options.end)).0 };
-        let window = Window { first: clock.edge_at_or_after(Tick(options.start)).0, last };
+        let window = Window { first: clock.edge_at_or_after(Tick(options.start)).0, last, units: options.units };
         if options.pipeline && !self.state.core.set_trace(Some(window)) {
             return Err(EngineError::Trace(
                 "O3PipeView is the trace of a pipeline: take a machine with an O3CPU or a MinorCPU".to_owned(),

@@ -10,7 +10,7 @@ use breakeven_base::{Cycle, UopFlags};
 use super::Pipeline;
 use crate::minor::inst::{Seq, NO_UNIT};
 use crate::outside::Outside;
-use crate::pipeview::{PipeView, Window};
+use crate::pipeview::{self, PipeView, Window};
 
 /// The trace, and what each stage had let through at the end of the last cycle.
 #[derive(Clone, Debug)]
@@ -86,8 +86,9 @@ impl Pipeline {
         for seq in t.issued.until(issued) {
             // Those of an old stream are dropped in front of the units.
             if self.ring.get(seq).stream == stream {
-                t.view.issued(self.ring.place(seq), now);
-                if self.ring.get(seq).unit == NO_UNIT {
+                let unit = self.ring.get(seq).unit;
+                t.view.issued(self.ring.place(seq), now, if unit == NO_UNIT { pipeview::NO_UNIT } else { unit });
+                if unit == NO_UNIT {
                     t.view.completed(self.ring.place(seq), now);
                 }
             }
@@ -134,7 +135,7 @@ mod tests {
             let mut r =
                 Run::on(memory_config(2, 9, 4), core.unwrap_or_else(|e| panic!("{e:?}")), MockFe::new(program.clone()));
             if trace {
-                r.core.set_trace(Some(Window { first: 0, last: u64::MAX }));
+                r.core.set_trace(Some(Window { first: 0, last: u64::MAX, units: false }));
             }
             assert_eq!(r.go(ALL), Stop::Effect(SysEffect::DumpStats));
             r

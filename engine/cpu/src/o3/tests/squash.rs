@@ -27,6 +27,30 @@ fn each_delay_on_a_squashs_way_adds_to_the_misprediction() {
 }
 
 #[test]
+fn a_mispredictions_refill_is_charged_to_it() {
+    // The branch depends on one addition, so that nothing older hides the refill: all cycles that it costs are its own.
+    let program = |taken: bool| {
+        let mut branch = Inst::branch(BranchKind::Cond, if taken { 3 } else { 2 }, &[taken]);
+        branch.uops[0].0.src[0] = breakeven_base::Reg(1);
+        let skipped = if taken { vec![Inst::nop()] } else { vec![] };
+        [chain(OpClass::IntAlu, 1), vec![branch], skipped, chain(OpClass::IntAlu, 20), vec![mark()]].concat()
+    };
+    for decode_to_rename in [1, 6] {
+        let charges = |taken| {
+            let cfg = O3Config { decodeToRenameDelay: decode_to_rename, ..O3Config::default() };
+            let width = f64::from(cfg.commitWidth);
+            let mut r = machine(cfg, 2, MockFe::new(program(taken)));
+            assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+            (r.core.cycles(), r.stat("system.cpu.account::badSpeculation") / width)
+        };
+        let ((mispredicted, charged), (predicted, none)) = (charges(true), charges(false));
+        let lost = (mispredicted - predicted) as f64;
+        assert_eq!(none, 0.0);
+        assert!((charged - lost).abs() < 2.0, "{charged} of the {lost} cycles that the misprediction costs");
+    }
+}
+
+#[test]
 fn the_walks_end_is_seen_however_late_its_last_report_arrives() {
     // The branch is the oldest by then and nothing else moves: only dispatch, which goes on when it hears nothing of a walk.
     let cycles = |to_iew, to_rename| {
