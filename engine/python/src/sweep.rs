@@ -86,6 +86,7 @@ impl Sweep {
     /// was enough.
     /// `on_progress()`: as for the boot; `lists`: as of `run`.
     #[pyo3(signature = (record, trace=None, trace_limit=1 << 30, on_progress=None, lists=None, units=false))]
+    #[allow(clippy::too_many_arguments)] // named ones in Python
     fn measured<'py>(
         &self,
         py: Python<'py>,
