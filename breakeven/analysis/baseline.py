@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -15,6 +13,7 @@ from breakeven.analysis.verdict import describe_leads
 from breakeven.errors import UserError
 from breakeven.files.reading import parsed_json, read_bounded
 from breakeven.output.console import Table
+from breakeven.points.result import LEAST_CYCLES, MOST_CYCLES
 
 if TYPE_CHECKING:
     from breakeven.analysis.comparison import Comparison
@@ -85,11 +84,9 @@ def read_baseline(path: Path) -> dict[str, Any]:
     wrong = UserError(f"{str(path)!r} is no earlier comparison: name a file with the output of `compare --json`")
     try:
         found = parsed_json(read_bounded(path))
-        curves = {str(name): [float(v) for v in curve] for name, curve in found["cycles"].items()}
-        x = [float(v) for v in found["x"]]
+        curves = {str(name): [_cycles(v) for v in curve] for name, curve in found["cycles"].items()}
+        x = [_number(v) for v in found["x"]]
         if any(len(curve) != len(x) for curve in curves.values()) or not isinstance(found["along"], str):
-            raise wrong
-        if not all(map(math.isfinite, itertools.chain(x, *curves.values()))):  # a text may say NaN
             raise wrong
     except OSError as error:
         raise UserError(f"cannot read the baseline {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
@@ -100,6 +97,19 @@ def read_baseline(path: Path) -> dict[str, Any]:
             f"{str(path)!r} has wrong outputs ({found.get('first_failure')}): its times compare with nothing"
         )
     return {**found, "x": x, "cycles": curves}
+
+
+def _number(value: Any) -> float:
+    """A size or a parameter's value; raises `ValueError` for what is no number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(value)
+    return float(value)
+
+
+def _cycles(value: Any) -> float:
+    if value != 0 and not LEAST_CYCLES <= (cycles := _number(value)) <= MOST_CYCLES:
+        raise ValueError(value)
+    return 0.0 if value == 0 else cycles
 
 
 def against(found: Comparison, old: Mapping[str, Any], name: str) -> Baseline:

@@ -17,6 +17,7 @@ from breakeven.engines.native import NativeEngine
 from breakeven.points import Point, unpack_results
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.record import MEASURES
+from breakeven.routine.build import KINDS
 
 SIZES = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 1448, 4096, 16384)
 OFFSETS = (0, 3)
@@ -28,6 +29,7 @@ HOST_REPETITIONS = 21
 MODEL_REPETITIONS = {"latency": 41, "throughput": 21}
 #: pairs of routines count if the host's lead is above this share
 LEAD = 0.1
+_MOST_ROUTINES = 1000
 #: a long call is near within this share, a short one within so many cycles
 NEAR_SHARE, NEAR_CYCLES = 0.1, 2.0
 
@@ -81,9 +83,14 @@ def parsed(keys: Iterable[str]) -> list[RoutinePoint]:
     found = []
     for key in keys:
         routine, kind, offset, size, measure = key.split("|")
-        if measure not in ("latency", "throughput"):
-            raise ValueError(f"{key!r} is of no measure")
+        if measure not in ("latency", "throughput") or kind not in KINDS:
+            raise ValueError(f"{key!r} is of no measure or kind")
+        if int(size) not in SIZES or int(offset) not in OFFSETS:
+            raise ValueError(f"{key!r} is of another size or offset")
         found.append(RoutinePoint(routine, kind, int(offset), int(size), measure))
+    # All routines are compared with one another.
+    if len({point.routine for point in found}) > _MOST_ROUTINES:
+        raise ValueError(f"there are more than {_MOST_ROUTINES} routines")
     return found
 
 

@@ -16,6 +16,8 @@ from breakeven.files.writing import write_text
 VERSION = 3
 #: bytes of a cache at most
 LARGEST_CACHE = 1 << 40
+#: cycles of a probe or a call at most
+_MOST = 1e9
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,9 @@ def read(path: Path) -> Measurements:
         probes = {str(name): _measured(each) for name, each in data["probes"].items()}
         caches = tuple(map(_cache, data["caches"]))
         noisy = {str(name): str(reason) for name, reason in data["noisy"].items()}
-        routines = {str(key): _finite(each) for key, each in data["routines"].items()}
+        routines = {str(key): _within(each, 0.0, _MOST) for key, each in data["routines"].items()}
         parsed(routines)
-        gigahertz = _finite(data["gigahertz"])
+        gigahertz = _within(data["gigahertz"], 0.0, 1000.0)
         host, vendor, date = (str(data[key]) for key in ("host", "vendor", "date"))
         family, model = (int(data[key]) for key in ("family", "model"))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -99,6 +101,13 @@ def _finite(value: Any) -> float:
     return number
 
 
+def _within(value: Any, least: float, most: float) -> float:
+    number = _finite(value)
+    if not least <= number <= most:
+        raise ValueError(f"{value} is not between {least} and {most}")
+    return number
+
+
 def _cache(data: Any) -> CacheSize:
     level, size, ways = (int(data[key]) for key in ("level", "size", "ways"))
     if not (0 < size <= LARGEST_CACHE and 0 < ways <= size):
@@ -107,7 +116,5 @@ def _cache(data: Any) -> CacheSize:
 
 
 def _measured(data: Any) -> Measured:
-    measured = Measured(_finite(data["cycles"]), _finite(data["spread"]))
-    if measured.spread < 0:
-        raise ValueError(f"spread {measured.spread}")
-    return measured
+    # A probe is a difference of two measurements: noise may make it negative.
+    return Measured(_within(data["cycles"], -_MOST, _MOST), _within(data["spread"], 0.0, _MOST))

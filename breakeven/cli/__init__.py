@@ -76,11 +76,19 @@ def _fault(error: BaseException) -> str:
     """The sentence for an error of breakeven's own: what, where, and how to tell more of it."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}, line {last.lineno}"
-    what = _shortened(" ".join(str(error).split()), 200)
+    what = _shortened(" ".join(_words(error).split()), 200)
     return (
         f"a fault of breakeven's own, {type(error).__name__} in {where}: {what}: "
         f"run it again with {TRACEBACK}=1 and report what that prints"
     )
+
+
+def _words(error: BaseException) -> str:
+    """What an error says; nothing where a script's own error cannot be written as text."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _script_message(error: BaseException) -> str | None:
@@ -89,7 +97,8 @@ def _script_message(error: BaseException) -> str | None:
         return f"{error.filename}, line {error.lineno}: {error.msg}" if error.filename else error.msg
     written = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_script(frame.filename)]
     if written:
-        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        words = _words(error)
+        text = f"{type(error).__name__}: {words}" if words else type(error).__name__
         return f"{written[-1].filename}, line {written[-1].lineno}: {text}"
     if isinstance(error, RecursionError):
         return "the machine's objects are nested too deeply"
@@ -133,7 +142,7 @@ def failed(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):
         _drop_stdout()
         return 141
-    if not isinstance(error, Exception):
+    if isinstance(error, (SystemExit, GeneratorExit)):
         raise error
     if type(error).__name__ == "NoArgsIsHelpError":
         say(error.format_message())  # type: ignore[attr-defined]

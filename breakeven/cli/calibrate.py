@@ -124,6 +124,8 @@ def _check(
     for name, model in models.items():
         with _progress(json, name) as progress:
             simulated[name] = accuracy.simulate(model, points, threads, _labelled(progress, name))
+        if points and not simulated[name]:
+            raise UserError(f"{model} runs none of the routines that were measured: measure again")
     return complete.routines, simulated
 
 

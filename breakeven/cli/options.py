@@ -103,7 +103,7 @@ CallsOption = Annotated[
     typer.Option("--calls", parser=NUMBER, help="Cycles are of so many calls: throughput, interleaved 16; a mix 4096."),
 ]
 MixOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--mix", help="Calls of sizes drawn at random: 1..256, spec2017 or a file; the size is the working set."
     ),

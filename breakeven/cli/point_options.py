@@ -29,6 +29,7 @@ from breakeven.cli.options import (
     TotalOption,
     WarmupOption,
 )
+from breakeven.errors import UserError
 from breakeven.sweeps.request import TOTAL
 
 
@@ -38,7 +39,7 @@ def _measuring(
     repetitions: RepetitionsOption = None,
     warmup: WarmupOption = 2,
     calls: CallsOption = None,
-    mix: MixOption = "",
+    mix: MixOption = None,
     align: AlignOption = 0,
     stream: StreamOption = "",
     total: TotalOption = TOTAL,
@@ -51,9 +52,11 @@ def _measuring(
     huge_pages: HugeOption = False,
 ) -> dict[str, Any]:
     """How points are measured, as the Python API takes it."""
+    if mix == "":
+        raise UserError('--mix "" names no mix: give sizes (1..256), spec2017 or a file')
     return {
-        "cache": cache, "measure": measure, "repetitions": repetitions, "warmup": warmup, "calls": calls, "mix": mix,
-        "align": align,
+        "cache": cache, "measure": measure, "repetitions": repetitions, "warmup": warmup, "calls": calls,
+        "mix": mix or "", "align": align,
         "stream": stream, "total": total, "size2": size2, "src_offset2": src2, "dst_offset2": dst2, "seed": seed,
         "routine_parameter": routine_parameter, "distance": distance, "huge_pages": huge_pages,
     }  # fmt: skip

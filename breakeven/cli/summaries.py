@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import say, shown_path
 from breakeven.output.console import print_json, print_table
 from breakeven.points.measurements import Tally, again_words
+from breakeven.points.result import OUT_OF_RANGE, STATUSES
 from breakeven.points.table import failures
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 def print_failures(bad: list[str], total: int) -> None:
     """Wrong outputs make every number worthless: said first and last, on stderr."""
     if bad:
-        said = f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}"
+        # A point that the guest does not take, such as a parameter of a routine that has none, was never run.
+        what = "NO RESULT" if all(STATUSES[OUT_OF_RANGE] in one for one in bad) else "WRONG OUTPUT"
+        said = f"breakeven: {what} at {len(bad)} of {total} points; the first: {bad[0]}"
         say(said, file=sys.stderr)
 
 

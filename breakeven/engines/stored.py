@@ -16,6 +16,7 @@ from breakeven.errors import UserError
 from breakeven.points import POINT_BYTES, RESULT_BYTES, Point
 from breakeven.points.engine import Engine, Measured, Progress, Results, Routine, Session, StorableEngine
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.result import OUT_OF_RANGE
 from breakeven.store import Store
 from breakeven.store.leases import Leases
 
@@ -167,7 +168,10 @@ class StoredSession:
         def keep(indices: bytes, results: bytes) -> None:
             which = [int.from_bytes(indices[at : at + 4], "little") for at in range(0, len(indices), 4)]
             rows = [results[at : at + RESULT_BYTES] for at in range(0, len(results), RESULT_BYTES)]
-            self._store.add(self.context(), [part[i] for i in which], rows)
+            # What the guest does not take has no result to keep.
+            taken = [(part[i], row) for i, row in zip(which, rows, strict=True) if _status(row) != OUT_OF_RANGE]
+            if taken:
+                self._store.add(self.context(), [point for point, _ in taken], [row for _, row in taken])
             fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
             self.simulated += len(rows)
             self._counts.add(simulated=len(rows))
@@ -178,6 +182,10 @@ class StoredSession:
         session.run(b"".join(part), threads, progress, keep)
         if any(p not in fresh for p in part):
             raise UserError(f"the guest left fewer results than points on {self.machine}")
+
+
+def _status(result: bytes) -> int:
+    return int.from_bytes(result[4:8], "little")
 
 
 def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:

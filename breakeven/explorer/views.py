@@ -17,6 +17,8 @@ _MAP_SIZES = 16
 _RANK_SIZES = 5
 #: how far from a break-even they lie at most
 _NEAR = 8
+#: values along an axis of a map, and parameters in a ranking: ours are 12 and some hundred
+_MOST_VALUES, _MOST_CONTROLS = 64, 1000
 
 
 def _question(state: State, routine: str, size: int) -> dict[str, Any]:
@@ -87,10 +89,17 @@ async def host(worker: Worker, state: State, trusted: Sequence[str]) -> Lines:
         yield {"dots": found}
 
 
+def few(values: Any, most: int = _MOST_VALUES) -> Any:
+    """A list in a question, which our pages keep short; raises `UserError` for a longer one."""
+    if len(values) > most:
+        raise UserError(f"{len(values)} values are asked for: {most} at most")
+    return values
+
+
 async def winners(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
     """Who wins over size and a parameter's values (``path``, ``values``), or over both offsets at one size."""
     if question.get("path"):
-        path, values = str(question["path"]), [str(value) for value in question["values"]]
+        path, values = str(question["path"]), [str(value) for value in few(question["values"])]
         every = state.sizes()
         sizes = sorted({every[round(i * (len(every) - 1) / (_MAP_SIZES - 1))] for i in range(_MAP_SIZES)})
         yield {"x": sizes, "y": values, "xlabel": "size (bytes)", "ylabel": path}
@@ -108,7 +117,7 @@ async def winners(worker: Worker, state: State, question: dict[str, Any]) -> Lin
             idle = path in found["without_effect"]
             yield {"row": row, "cells": _cells(state, sizes, found["rows"]), "without_effect": idle}
         return
-    size, offsets = int(question["size"]), [int(offset) for offset in question["offsets"]]
+    size, offsets = int(question["size"]), [int(offset) for offset in few(question["offsets"])]
     axes = {"x": offsets, "y": [str(o) for o in offsets], "xlabel": "source offset", "ylabel": "destination offset"}
     yield {**axes, "size": size}
     for row, dst in enumerate(offsets):
@@ -171,7 +180,7 @@ async def rank(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
 
     looked = {str(path): float(change) for path, change in question.get("looked", ())}
     middle = len(places) // 2
-    for path, values in question["controls"]:
+    for path, values in few(question["controls"], _MOST_CONTROLS):
         if path not in looked:
             looked[path] = await moved(path, values[:1], slice(middle, middle + 1))
             yield {"path": path, "moved": looked[path], "coarse": True}

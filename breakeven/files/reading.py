@@ -25,6 +25,8 @@ MAX_LINE_BYTES = 1 << 16
 MAX_TEXT_BYTES = 1 << 32
 #: how deep JSON may be nested; ours is four
 MAX_DEPTH = 40
+#: of an integer in it: a double has 308
+_MOST_DIGITS = 300
 #: of JSON all but the brackets outside of texts
 _NOT_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"?|[^][{}"]+', re.DOTALL)
 
@@ -136,12 +138,19 @@ def parsed_json(text: bytes | str) -> Any:
     steps = (1 if mark in "[{" else -1 for mark in _NOT_NESTING.sub("", text))
     if max(itertools.accumulate(steps), default=0) > MAX_DEPTH:
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-    return json.loads(text, parse_constant=_not_finite, parse_float=_finite)
+    return json.loads(text, parse_constant=_not_finite, parse_float=_finite, parse_int=_integer)
 
 
 def _finite(text: str) -> float:
     number = float(text)
     return number if math.isfinite(number) else _not_finite(text)
+
+
+def _integer(text: str) -> int:
+    """One that a double can hold: whoever reads it may make one of it."""
+    if len(text) > _MOST_DIGITS:
+        _not_finite(f"{text[:_MOST_DIGITS]}...")
+    return int(text)
 
 
 def _not_finite(text: str) -> NoReturn:

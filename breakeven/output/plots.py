@@ -35,6 +35,8 @@ _STYLES = (
     {"color": "#e69f00", "linestyle": (0, (3, 1)), "marker": "P"},
 )
 _PARAMETERS: Any = {
+    # A file's or a routine's name may hold a `$`, which is no formula.
+    "text.parse_math": False,
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,

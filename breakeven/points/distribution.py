@@ -7,7 +7,8 @@ of Google's servers (libc/benchmarks/distributions).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,8 +18,13 @@ from breakeven.files.reading import read_bounded
 from breakeven.points import MAX_SIZE
 from breakeven.points.ranges import ranges_text
 
-#: sizes that all ranges of a file may name together
+#: sizes that all ranges of a file may name together, and bytes of a file: a line of 32 for each
 MAX_SIZES = 1 << 20
+_MAX_BYTES = 32 * MAX_SIZES
+#: of a size that is drawn at all, and the reciprocal of the largest: no sum or share of them leaves the numbers
+_LEAST_WEIGHT = 1e-100
+#: characters of a wrong line that are shown
+_SHOWN = 60
 
 #: memcpy calls of SPEC 2017, as glibc's bench-memcpy-random draws them: the shares of four sizes and the cumulative
 #: ones are published (https://sourceware.org/git/?p=glibc.git, benchtests/bench-memcpy-random.c); evenly within a bin:
@@ -64,9 +70,15 @@ class Distribution:
 
 def uniform(sizes: list[int]) -> Distribution:
     """Every size as often as the others."""
-    first, last = min(sizes), max(sizes)
+    named = text = ranges_text(sizes)
+    if len(text) > _SHOWN:
+        named = f"{len(set(sizes))} sizes from {min(sizes)} to {max(sizes)} ({_digest(sorted(set(sizes)))})"
     shares = {n: 1 / len(sizes) for n in sorted(sizes)}
-    return Distribution(f"uniform over {first}..{last}", shares, ("--sizes", ranges_text(sizes)))
+    return Distribution(f"uniform over {named}", shares, ("--sizes", text))
+
+
+def _digest(of: Sequence[object]) -> str:
+    return hashlib.sha256(repr(of).encode()).hexdigest()[:6]
 
 
 def distribution_of(given: str | Mapping[int, float], sizes: list[int]) -> Distribution:
@@ -87,21 +99,26 @@ def load(name: str) -> Distribution:
         known = ", ".join(["uniform", *PUBLISHED])
         raise UserError(f"there is no distribution {name!r}: one of {known}, or a file (docs/tune.md)")
     try:
-        text = read_bounded(path).decode()
+        text = read_bounded(path, _MAX_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read the distribution {name!r}: {error}") from None
     lines = [line for line in text.splitlines() if line.partition("#")[0].strip()]
     if len(lines) == 1 and lines[0].count(",") > 1:
-        return _normalised(name, _by_size(lines[0], name), path.name)
-    return _normalised(name, _by_line(text, name), path.name)
+        found = _normalised(name, _by_size(lines[0], name), path.name)
+    else:
+        found = _normalised(name, _by_line(text, name), path.name)
+    # Files of one name are told apart.
+    return replace(found, name=f"{path.name} ({_digest(list(found.shares.items()))})")
 
 
 def _by_size(line: str, name: str) -> dict[tuple[int, int], float]:
+    if line.count(",") > MAX_SIZES:
+        raise UserError(f"{name}: one line of more than {MAX_SIZES} weights: take fewer")
     weights = [part for part in line.split(",") if part.strip()]
     try:
         return {(n, n): float(weight) for n, weight in enumerate(weights)}
     except ValueError as error:
-        raise UserError(f"{name}: {error}: one line of weights by size") from None
+        raise UserError(f"{name}: {_shown(str(error))}: one line of weights by size") from None
 
 
 def _by_line(text: str, name: str) -> dict[tuple[int, int], float]:
@@ -117,22 +134,31 @@ def _by_line(text: str, name: str) -> dict[tuple[int, int], float]:
             key = typed_size(first), typed_size(last or first)
             found[key] = found.get(key, 0.0) + float(weight)
         except ValueError:
-            raise UserError(f"{name}, line {number}: {line.strip()!r} is not SIZE WEIGHT or A..B WEIGHT") from None
+            raise UserError(f"{name}, line {number}: {_shown(line)!r} is not SIZE WEIGHT or A..B WEIGHT") from None
     return found
+
+
+def _shown(text: str) -> str:
+    """A line as an error has it."""
+    text = text.strip()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _normalised(name: str, weights: Mapping[tuple[int, int], float], title: str) -> Distribution:
     shares: dict[int, float] = {}
-    total = sum(weights.values())
     if sum(max(0, last - first + 1) for first, last in weights) > MAX_SIZES:
         raise UserError(f"{name}: the ranges have more than {MAX_SIZES} sizes in all: take shorter ones, or fewer")
     for (first, last), weight in weights.items():
         if not 0 <= first <= last <= MAX_SIZE:
             raise UserError(f"{name}: sizes {first}..{last} are out of range: 0 to {MAX_SIZE}")
-        if not 0 <= weight < float("inf"):
-            raise UserError(f"{name}: the weight {weight} of {first}..{last} is no share: 0 or more")
+        if weight and not _LEAST_WEIGHT <= weight <= 1 / _LEAST_WEIGHT:
+            raise UserError(
+                f"{name}: the weight {weight} of {first}..{last} is no share: 0, or {_LEAST_WEIGHT} to "
+                f"{1 / _LEAST_WEIGHT:g}"
+            )
         for n in range(first, last + 1) if weight else ():
             shares[n] = shares.get(n, 0.0) + weight / (last - first + 1)
-    if not total or not shares:
+    if not shares:
         raise UserError(f"{name}: no size has a weight")
+    total = sum(shares.values())
     return Distribution(title, {n: shares[n] / total for n in sorted(shares)})

@@ -24,6 +24,7 @@ from breakeven.points.record import (
     LIST,
     MAX_MIX_CALLS,
     MAX_SIZE,
+    MAX_STREAM,
     CallList,
     PointError,
     check_range,
@@ -52,14 +53,16 @@ class Mix:
 
     def __post_init__(self) -> None:
         check_range("calls", self.calls)
+        check_range("seed", self.seed)
         if self.calls > MAX_MIX_CALLS:
             raise PointError(f"calls {self.calls} is out of range: 1 to {MAX_MIX_CALLS} for a mix")
-        if not 0 <= self.align <= 4096:
-            raise PointError(f"align {self.align} is out of range: 1 to 4096, or 0 for the alignments of SPEC 2017")
+        if isinstance(self.align, bool) or not isinstance(self.align, int) or not 0 <= self.align <= 4096:
+            raise PointError(f"align {self.align!r} is out of range: 1 to 4096, or 0 for the alignments of SPEC 2017")
 
     def __str__(self) -> str:
         aligned = f", aligned to {self.align}" if self.align else ""
-        return f"{self.distribution.name}, {self.calls} calls{aligned}"
+        seed = f", seed {self.seed}" if self.seed != 1 else ""
+        return f"{self.distribution.name}, {self.calls} calls{aligned}{seed}"
 
     def drawn(self, working_set: int) -> CallList:
         """The calls, within `working_set` bytes of either buffer; the same ones on every host. Raises `PointError`."""
@@ -84,6 +87,8 @@ class Mix:
                 offsets.append(int(draw() * ((working_set - size) // align + 1)) * align)
             packed += CALL.pack(size, *offsets)
             total += size
+        if total > MAX_STREAM:
+            raise PointError(f"{self.calls} calls of this mix have {total} bytes: {MAX_STREAM} at most; give --calls")
         name = int.from_bytes(hashlib.sha256(packed).digest()[:8], "little") >> 1 or 1
         return kept_list(CallList(name, self.calls, total, LIST.pack(name, self.calls) + packed))
 
@@ -94,15 +99,26 @@ def _drawn_index(cumulative: Sequence[float], draw: float) -> int:
 
 def mix_of(text: str, calls: int = 4096, align: int = 0, seed: int = 1) -> Mix:
     """The mix that a text names: sizes (``1..256``, each as often), a published distribution or a file of one. Raises
-    `UserError`."""
-    if text not in PUBLISHED and not Path(text).is_file():
-        try:
-            distribution = uniform(parse_integers(text, "size", 0, MAX_SIZE))
-        except UserError:
+    `UserError`.
+
+    What names sizes is never a file's name: whoever wrote a sweep may have left a file of that name beside it."""
+    if not isinstance(text, str):
+        raise UserError(f"there is no mix {text!r}: give a text, such as '1..256'")
+    try:
+        distribution = load(text) if text in PUBLISHED else uniform(parse_integers(text, "size", 0, MAX_SIZE))
+    except UserError:
+        if not _is_file(text):
             known = ", ".join(PUBLISHED)
             raise UserError(
                 f"there is no mix {text!r}: give sizes (1..256), {known} or a file (docs/tune.md)"
             ) from None
-    else:
         distribution = load(text)
     return Mix(text, distribution, calls, align, seed)
+
+
+def _is_file(text: str) -> bool:
+    """Whether a text is a file's name; one that is too long for a name is none."""
+    try:
+        return Path(text).is_file()
+    except OSError:
+        return False

@@ -99,7 +99,7 @@ class PointError(UserError, ValueError):
 
 
 # field -> (least, most)
-_RANGES: dict[str, tuple[int, int]] = {
+RANGES: dict[str, tuple[int, int]] = {
     "size": (0, MAX_SIZE),
     "src_offset": (0, MAX_OFFSET),
     "dst_offset": (0, MAX_OFFSET),
@@ -121,7 +121,7 @@ _RANGES: dict[str, tuple[int, int]] = {
 
 def check_range(field: str, value: int) -> None:
     """Raises `PointError` when `value` is outside the range of the point field `field`."""
-    least, most = _RANGES[field]
+    least, most = RANGES[field]
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise PointError(f"{field} {value!r} is out of range: {least} to {most}")
 
@@ -209,7 +209,7 @@ class Point:
     def validate(self) -> None:
         """Raises `PointError`, one sentence that names the field and its range."""
         check_routine_name(self.routine)
-        for field in _RANGES:
+        for field in RANGES:
             check_range(field, getattr(self, field))
         if self.measure == 0 and self.calls != 1:
             raise PointError(f"calls {self.calls} is out of range: 1 for the latency measure")
@@ -280,11 +280,17 @@ class CallList(NamedTuple):
 
 #: lists that this process knows, by name
 _lists: dict[int, CallList] = {}
+#: bytes of all of them: a sweep's may have a fifth of that
+_MOST_KEPT = 1 << 28
 
 
 def kept_list(found: CallList) -> CallList:
-    """`found`, which points of this process may name from now on."""
-    return _lists.setdefault(found.name, found)
+    """`found`, which points of this process may name from now on: those of a request, but not those of all times."""
+    if found.name not in _lists:
+        _lists[found.name] = found
+        while sum(len(each.packed) for each in _lists.values()) > _MOST_KEPT:
+            del _lists[next(iter(_lists))]
+    return _lists[found.name]
 
 
 def list_named(name: int) -> CallList:

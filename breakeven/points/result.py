@@ -23,6 +23,8 @@ STATUSES = (
     "guard band or callee-saved register damaged",
     "the point did not finish",
 )
+#: cycles of a call in a table that comes from outside: what a double counts to, and less than any call takes
+MOST_CYCLES, LEAST_CYCLES = 1 << 53, 1e-6
 OUT_OF_RANGE = STATUSES.index("point out of range")
 UNEXPECTED_TRAP = STATUSES.index("unexpected trap")
 #: statuses of a routine that ran to its end and did something else than it should

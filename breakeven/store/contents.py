@@ -10,6 +10,7 @@ import pandas as pd
 
 from breakeven import points as pt
 from breakeven.errors import printable, say
+from breakeven.points.record import RANGES
 from breakeven.points.table import DESCRIBED
 from breakeven.points.table import frame as frame_of
 from breakeven.store.database import Store
@@ -83,7 +84,10 @@ def _known(records: np.ndarray) -> np.ndarray:
     """Which points have a name, a cache state and a measure that there are: a store says what its maker wrote."""
     names = [name for name in np.unique(records["routine"]) if _is_name(name)]
     states, measures = (records[name] < len(known) for name, known in _NAMED)
-    known: np.ndarray = np.isin(records["routine"], np.array(names, records["routine"].dtype)) & states & measures
+    named = np.isin(records["routine"], np.array(names, records["routine"].dtype))
+    mixed = (records["mix"] != 0) == (records["measure"] == pt.MIX)
+    ranges = [(records[name] >= least) & (records[name] <= most) for name, (least, most) in RANGES.items()]
+    known: np.ndarray = np.logical_and.reduce([named, states, measures, mixed, *ranges])
     return known
 
 

@@ -194,7 +194,7 @@ def _take_mix(options: dict[str, Any], measures: list[str]) -> Mix | None:
     text, align = options.pop("mix", ""), options.pop("align", 0)
     if options.get("calls") is None:
         options["calls"] = MIX_CALLS if text else CALLS
-    if not text:
+    if text == "":
         if align:
             raise UserError(f"align {align} is of a mix: give one (1..256, spec2017 or a file)")
         if "mix" in measures:
@@ -204,6 +204,9 @@ def _take_mix(options: dict[str, Any], measures: list[str]) -> Mix | None:
         raise UserError(f"a mix is a measure of its own: leave out measure {', '.join(measures)}")
     from breakeven.points.mix import mix_of
 
+    for name, default in (("size2", "0"), ("src_offset2", "0"), ("dst_offset2", "0"), ("total", TOTAL)):
+        if parse_number(str(options.get(name, default)), name) != parse_number(default, name):
+            raise UserError(f"{name.replace('_offset', '')} is not of a mix: leave it out")
     measures[:] = ["mix"]
     return mix_of(text, options["calls"], align, options.get("seed", 1))
 

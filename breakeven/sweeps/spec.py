@@ -209,5 +209,6 @@ def described(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
         if value != SweepSpec.__dataclass_fields__[name].default:
             columns[column] = value
     if spec.mix:
-        columns["mix"] = str(spec.mix)
+        columns["mix"] = spec.mix.text
+        columns |= {"align": spec.mix.align} if spec.mix.align else {}
     return table.assign(**columns)

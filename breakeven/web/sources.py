@@ -23,7 +23,9 @@ from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
+from breakeven.points.result import MOST_CYCLES
 from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
+from breakeven.sweeps.request import CALLS, MIX_CALLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 _NEEDED = ("routine", "size", "cycles_median")
 #: rows times columns of a compressed table: ten times what a page holds
 _MOST_CELLS = 1 << 26
+#: each is made and described
+_MOST_MACHINES = 200
 #: bytes of its texts, and of all its columns as they are packed into pages
 _MOST_UNPACKED = 1 << 28
 #: characters of a machine's description, and of all of a page: ours have 200,000, and take ten times that in memory
@@ -84,6 +88,8 @@ def read_part(path: Path, settings: Sequence[str] = ()) -> Part:
     table = read_table(path)
     own = [_split(text) for text in table[SETTINGS]] if SETTINGS in table else [()] * len(table)
     pairs = dict.fromkeys(zip(table["machine"], own, strict=True)) if "machine" in table else {}
+    if len(pairs) > _MOST_MACHINES:
+        raise UserError(f"{str(path)!r} has {len(pairs)} machines: a page can show {_MOST_MACHINES}")
     machines = [Shown(_spec(str(name), (*mine, *settings))) for name, mine in pairs]
     if len(set(own)) > 1:
         note = "Its rows are of sweeps with different --set: no one command makes them all."
@@ -111,12 +117,15 @@ def read_table(path: Path, named: Mapping[str, str] | None = None) -> pd.DataFra
         if path.suffix == ".parquet":
             table = _parquet(path)
         else:
-            text = io.BytesIO(read_bounded(path))
+            data = read_bounded(path)
+            text = io.BytesIO(data)
             # Names stay text: a routine may be called 123 or NA.
             if path.suffix == ".csv":
+                _check_cells(data.count(b"\n"), data.partition(b"\n")[0].count(b",") + 1, data)
                 names = dict.fromkeys(_TEXTS, str)
                 table = pd.read_csv(text, low_memory=False, dtype=names, keep_default_na=False, na_values=[""])
             else:
+                _check_records(data)
                 table = pd.read_json(text, orient="records", dtype=dict.fromkeys(_TEXTS, "str"))
     except OSError as error:
         raise UserError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
@@ -136,10 +145,29 @@ def read_table(path: Path, named: Mapping[str, str] | None = None) -> pd.DataFra
         column = table[name].dropna() if name in DESCRIBED else table[name]
         if len(column) and not (pd.api.types.is_numeric_dtype(column) and np.isfinite(column).all()):
             raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a number")
+    for name in (each for each in ("cycles_median", "cycles_min") if each in table):
+        if not table[name].between(0, MOST_CYCLES).all():
+            raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a number of cycles")
     for name in (each for each in _TEXTS if each in table):
         if not all(isinstance(value, str) and value for value in table[name]):
             raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a name")
     return table
+
+
+def _check_cells(rows: int, columns: int, data: bytes) -> None:
+    """Raises `ValueError` for rows that leave most cells of a wide table out: as a table they would take the square of
+    what the file takes."""
+    if rows * columns > 2 * len(data):
+        raise ValueError(f"its rows are shorter than its {columns} columns")
+
+
+def _check_records(data: bytes) -> None:
+    found = parsed_json(data)
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise ValueError("it is no list of records")
+    if any(isinstance(value, (list, dict)) for row in found for value in row.values()):
+        raise ValueError("a value is a list or a record of its own")
+    _check_cells(len(found), len({name for row in found for name in row}), data)
 
 
 def _parquet(path: Path) -> pd.DataFrame:
@@ -194,7 +222,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     """The sweep that has this table; empty when its rows are not the product of their axes."""
     if not {"machine", "src_offset", "dst_offset", "cache_state", "measure"} <= set(table.columns):
         return ""
-    swept = parameters(table)
+    swept = [name for name in parameters(table) if name not in ("mix", "align")]
     axes = {
         name: list(dict.fromkeys(table[name]))
         for name in ("routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure", *swept)
@@ -212,9 +240,17 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
         words += ["--engine", "native"] if name == HOST else ["--machine", name]
     for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
         words += [option, ranges_text(int(value) for value in axes[name])]
-    words += ["--cache", ",".join(axes["cache_state"]), "--measure", ",".join(axes["measure"])]
+    words += ["--cache", ",".join(axes["cache_state"])]
+    if "mix" in table:
+        # A store's table has the name of its list of calls in place of what it was drawn from.
+        if table["mix"].nunique() != 1 or not isinstance(table["mix"].iloc[0], str):
+            return ""
+        words += ["--mix", table["mix"].iloc[0]]
+        words += ["--align", str(int(table["align"].iloc[0]))] if "align" in table else []
+    else:
+        words += ["--measure", ",".join(axes["measure"])]
     calls = set(table.get("calls", ())) - {1}
-    if len(calls) == 1 and (value := int(calls.pop())) != 16:
+    if len(calls) == 1 and (value := int(calls.pop())) != (MIX_CALLS if "mix" in table else CALLS):
         words += ["--calls", str(value)]
     taken = {(measure, int(n)) for measure, n in zip(table["measure"], table.get("repetitions", []), strict=False)}
     # By rule, those that had not converged.

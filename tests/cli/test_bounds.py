@@ -181,7 +181,7 @@ def test_a_tables_cycles_are_no_bound_of_what_a_report_simulates(tmp_path: Path)
     from breakeven.web.sources import read_part
 
     path = tmp_path / "long.csv"
-    for cycles in (53, 0, -(10**9)):
+    for cycles in (53, 0):
         path.write_text(
             "routine,machine,size,src_offset,dst_offset,cache_state,measure,repetitions,calls,cycles_median\n"
             f"rv-byte,u74,16777216,0,0,warm,latency,1000000,1,{cycles}\n"

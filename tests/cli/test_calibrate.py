@@ -211,7 +211,7 @@ BROKEN = [
     {"caches": [{"level": 1}]},
     *({"caches": [{"level": 1, "size": size, "ways": ways}]}
       for size, ways in ((0, 8), (32768, 0), (-32768, -8), (1 << 60, 8))),
-    *({"routines": {key: 5}} for key in ("a", "a|b|c|8|latency", "a|b|0|8|time")),
+    *({"routines": {key: 5}} for key in ("a", "a|b|c|8|latency", "a|copy|0|8|time")),
     {"version": VERSION - 1},
 ]  # fmt: skip
 
@@ -226,7 +226,10 @@ def test_a_broken_file_of_measurements_is_one_sentence(tmp_path: Path, text: str
 
 def test_measurements_are_read_as_they_were_kept(tmp_path: Path) -> None:
     kept = measurements_of(
-        {"nop": 0.17}, caches=(CacheSize(1, 32768, 8),), noisy={"jump": "3 cycles"}, routines={"a|b|0|8|latency": 4.0}
+        {"nop": 0.17},
+        caches=(CacheSize(1, 32768, 8),),
+        noisy={"jump": "3 cycles"},
+        routines={"a|copy|0|8|latency": 4.0},
     )
     kept.save(tmp_path / "kept.json")
     assert measurements.read(tmp_path / "kept.json") == kept
@@ -291,7 +294,7 @@ def test_a_host_that_is_always_disturbed_is_refused(monkeypatch) -> None:
 
 def test_probes_are_added_to_a_file_that_has_routines_only(monkeypatch, tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    measurements_of({}, routines={"a|b|0|8|latency": 4.0}).save(file)
+    measurements_of({}, routines={"a|copy|0|8|latency": 4.0}).save(file)
     for name, value in (("check_gcc", None), ("check_host", None), ("measure", measurements_of({"nop": 0.17}))):
         monkeypatch.setattr(workflow, name, lambda *arguments, value=value: value)
     found = workflow.read_or_measure(file)
@@ -304,7 +307,7 @@ def test_only_a_file_to_which_something_is_added_must_be_writable(monkeypatch, t
 
     monkeypatch.setattr(workflow, "check_target", refused)
     monkeypatch.setattr(workflow, "check_gcc", lambda: None)
-    file, routines = tmp_path / "kept.json", {"a|b|0|8|latency": 4.0}
+    file, routines = tmp_path / "kept.json", {"a|copy|0|8|latency": 4.0}
     for found, kept, checks, is_whole in (
         ({"nop": 0.17}, {}, False, True),
         ({"nop": 0.17}, {}, True, False),

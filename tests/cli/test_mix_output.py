@@ -49,7 +49,11 @@ def test_a_sweep_s_file_takes_a_mix_but_no_file_of_one(in_process, tmp_path: Pat
     asked, out = tmp_path / "s.toml", tmp_path / "s.csv"
     asked.write_text('routines = "rv-word"\nsizes = 4096\nmix = "1..64"\ncalls = 50\nalign = 8\n')
     run_in(in_process, "sweep", "-f", asked, "-m", "atomic", "-o", out)
-    assert '"uniform over 1..64, 50 calls, aligned to 8"' in out.read_text()
+    assert "1..64,8" in out.read_text()
+    # A page's command makes the table again.
+    page = tmp_path / "s.html"
+    run_in(in_process, "report", out, "-o", page)
+    assert re.search(r"breakeven sweep rv-word .*--mix 1\.\.64 --align 8 --calls 50", page.read_text())
     asked.write_text('routines = "rv-word"\nsizes = 4096\nmix = "/etc/passwd"\n')
     status, _, error = in_process("sweep", "-f", asked, "-o", out)
     assert status == 1 and "line 3: mix: mix '/etc/passwd' is not a number" in error

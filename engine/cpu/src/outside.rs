@@ -97,6 +97,10 @@ pub trait Outside {
         None
     }
     fn irq_deadline(&mut self) -> Tick;
+    /// See [`Bus::slice_is_over`].
+    fn slice_is_over(&mut self) -> bool {
+        false
+    }
     fn disassemble(&mut self, pc: u64, out: &mut String);
 
     fn fetch(&mut self, now: Tick, request: &Request) -> Response;
@@ -210,6 +214,10 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
     #[inline]
     fn irq_deadline(&mut self) -> Tick {
         self.cx.bus.irq_deadline()
+    }
+    #[inline]
+    fn slice_is_over(&mut self) -> bool {
+        self.cx.bus.slice_is_over()
     }
     #[cold]
     fn disassemble(&mut self, pc: u64, out: &mut String) {

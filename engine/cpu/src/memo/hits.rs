@@ -69,7 +69,8 @@ impl Memo {
             let part = &parts[n];
             let begins = self.recorder.configuration == part.entry
                 && self.recorder.asid == cx.asid()
-                && limits.has_room(&self.recorder.base, self.insts);
+                && limits.has_room(&self.recorder.base, self.insts)
+                && !cx.slice_is_over();
             if !begins {
                 self.data_calls(parts, which.start..n, cx);
                 return Made::Until { part: n, ended: None };

@@ -419,7 +419,7 @@ impl Memo {
                 self.recorder.discarded = configuration.is_unprofitable() || configuration.is_unrecordable();
             }
             Ended::AtConfiguration => {
-                if !limits.has_room(&self.recorder.base, self.insts) {
+                if !limits.has_room(&self.recorder.base, self.insts) || cx.slice_is_over() {
                     let configuration = &self.table.configurations[self.recorder.configuration as usize];
                     self.replayed.paused = Some((self.recorder.base.cycle, configuration.boundary));
                 }

@@ -35,7 +35,9 @@ impl Memo {
         loop {
             let mut entry = self.recorder.configuration;
             let first = self.table.configurations[entry as usize].first;
-            if first == NONE || !limits.has_room(&self.recorder.base, self.insts) || !self.select_configuration(cx) {
+            // A guest may make calls that take the host long in a loop that is replayed.
+            let goes_on = limits.has_room(&self.recorder.base, self.insts) && !cx.slice_is_over();
+            if first == NONE || !goes_on || !self.select_configuration(cx) {
                 return Ended::AtConfiguration;
             }
             let configuration = self.recorder.configuration;

@@ -402,6 +402,7 @@ impl Memo {
         let begins = self.recorder.configuration == part.entry
             && self.table.configurations[part.configuration as usize].asid == cx.asid()
             && limits.has_room(&self.recorder.base, self.insts)
+            && !cx.slice_is_over()
             && self.applies(part.configuration);
         if begins {
             self.recorder.configuration = part.configuration;
