@@ -63,12 +63,17 @@ def simulated(preset: str, jobs: dict[str, str]) -> Kept:
     return measured(session, {name: job for name, job in jobs.items() if name not in lacking})
 
 
-def read_native(path: Path) -> Kept:
+def read_native(path: Path, column: str = "native") -> Kept:
     with path.open(newline="") as file:
         return {
-            (row["mix"], int(row["working_set"]), row["routine"]): (row["does"], float(row["native"]))
+            (row["mix"], int(row["working_set"]), row["routine"]): (row["does"], float(row[column]))
             for row in csv.DictReader(file)
+            if row[column]
         }
+
+
+def read_simulated(path: Path) -> Kept:
+    return read_native(path, "simulated")
 
 
 def write_csv(path: Path, native: Kept, model: Kept) -> None:

@@ -8,8 +8,10 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.crossings import TIE, leaders_of
+from breakeven.analysis.trust import trust_line
 from breakeven.output.html import escape, table, wrong
 from breakeven.points.engine import Engine, SweepProgress
+from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import Tally, measured_again
 from breakeven.points.result import UNEXPECTED_TRAP
 from breakeven.points.table import failures
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 #: what a point takes at most machines, in seconds of one core: of a call, and of each byte of it
 _SECONDS, _SECONDS_A_BYTE = 0.004, 10e-6
 #: the trap of an instruction that there is not
+#: machines that a line of trust is said of
+_TRUSTED = 3
 _ILLEGAL = {"riscv": 2, "x86": 6}
 
 
@@ -85,6 +89,15 @@ class Best:
     def conditions(self) -> str:
         """What all rows have in common."""
         return f"{self.kind}, {self.cache}, {self.measure}" if not self.mix else f"{self.kind}, a mix of {self.mix}"
+
+    def trust(self) -> list[str]:
+        """How near each machine is to silicon, a line each; none of many machines."""
+        machines = list(dict.fromkeys(row.machine for row in self.rows))
+        if len(machines) > _TRUSTED:
+            return []
+        fastest = list(dict.fromkeys(name for row in self.rows for cell in row.cells for name in cell.fastest))
+        specs = [MachineSpec(name, tuple(settings)) for name, *settings in map(str.split, machines)]
+        return [f"{spec.name}: {trust_line(spec, fastest)}" for spec in specs]
 
     def left_out_words(self) -> str:
         """Which routines were left out where; empty: none."""

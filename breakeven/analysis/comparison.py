@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.crossings import TIE, Leads, Rank, leaders_of, ranking
+from breakeven.analysis.trust import trust_line
 from breakeven.analysis.verdict import (
     AHEAD,
     NARROWER,
@@ -85,6 +86,10 @@ class Comparison:
         texts = (self.cycles_text(name, i) for name in self.curves for i in range(len(self.x)))
         return "least..median where they differ" if any(".." in text for text in texts) else ""
 
+    def trust(self) -> str:
+        """How near the machine is to silicon, in a line; empty for a host's own numbers."""
+        return trust_line(self.spec.machines[0], self.spec.routines)
+
     def conditions(self) -> str:
         """Machine, offsets, cache state and measure in a line."""
         if self.spec.mix:
@@ -118,6 +123,7 @@ class Comparison:
             ),
             "crossings": [{"routines": [a, b], "at": at} for a, b, at in self.crossings],
             "sensitivity": self.rests_on or None,
+            "trust": self.trust() or None,
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
         }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.crossings import Choice, crossings_along
 from breakeven.analysis.search import Lead
+from breakeven.analysis.trust import trust_line
 from breakeven.analysis.verdict import (
     AHEAD,
     Confidence,
@@ -87,11 +88,16 @@ class SearchResult:
         parts += [] if self.along == "dst" else [f"dst+{dst}"]
         return ", ".join([*parts, self.spec.cache_states[0], self.spec.measures[0]])
 
+    def trust(self) -> str:
+        """How near the machine is to silicon, in a line."""
+        return trust_line(self.spec.machines[0], self.spec.routines)
+
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         leads = self.leads
         return {
             "machine": str(self.spec.machines[0]),
+            "trust": self.trust() or None,
             "conditions": self.conditions(),
             "routines": list(leads.curves),
             "along": self.along,

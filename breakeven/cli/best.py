@@ -17,6 +17,7 @@ from breakeven.cli.options import (
     JsonOption,
     MachinesOption,
     NoStoreOption,
+    NoTrustOption,
     SetOption,
     StoreOption,
     ThreadsOption,
@@ -49,6 +50,7 @@ def best_(
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
+    no_trust: NoTrustOption = False,
     json: JsonOption = False,
 ) -> int:
     """Show which routine of a kind is fastest at each size, machine by machine, and its lead over the next.
@@ -76,7 +78,7 @@ def best_(
         write_table(found.table, out)
     if html:
         write_text(html, _page(found))
-    return best_done(found, html, out, time.perf_counter() - started, json, markdown)
+    return best_done(found, html, out, time.perf_counter() - started, json, markdown, trust=not no_trust)
 
 
 def _say_how_long(points: int, seconds: float) -> None:
@@ -97,8 +99,10 @@ def _page(found: Any) -> str:
     )  # fmt: skip
 
 
-def best_done(found: Any, html: Path | None, out: Path | None, seconds: float, json: bool, markdown: bool) -> int:
-    """The tables (or JSON); the exit status."""
+def best_done(
+    found: Any, html: Path | None, out: Path | None, seconds: float, json: bool, markdown: bool, trust: bool = True
+) -> int:
+    """The tables (or JSON); the exit status. `trust`: with a line of trust for each machine, if they are few."""
     from breakeven.cli.summaries import print_failures
     from breakeven.output.console import Table, fitted, print_json, print_parts
     from breakeven.points.measurements import Tally, again_words
@@ -119,6 +123,7 @@ def best_done(found: Any, html: Path | None, out: Path | None, seconds: float, j
         parts += [again] if (again := again_words(found.table)) else []
         simulated = len(found.table) if found.simulated is None else found.simulated
         parts.append(f"{len(found.table)} points in {seconds:.1f} s; {simulated} simulations now")
+        parts += found.trust() if trust else []
         parts += [f"{what}: {path}" for what, path in files.items() if path]
         print_parts(parts, markdown)
     print_failures(found.failures, len(found.table))

@@ -19,14 +19,16 @@ _SAMPLE_SIZES = 12
 _COLUMNS = 6
 
 
-def comparisons_done(found: list[Comparison], plots: list[Path | None], json: bool, *, markdown: bool = False) -> int:
+def comparisons_done(
+    found: list[Comparison], plots: list[Path | None], json: bool, *, markdown: bool = False, trust: bool = True
+) -> int:
     """A block for each of several machines (or JSON with all of them); the exit status."""
     if not json:
         status = 0
         for one, plot in zip(found, plots, strict=True):
             if one is not found[0]:
                 print()
-            status = max(status, comparison_done(one, plot, None, False, markdown=markdown))
+            status = max(status, comparison_done(one, plot, None, False, markdown=markdown, trust=trust))
         return status
     each = [{**one.as_dict(), "plot": str(plot) if plot else None} for one, plot in zip(found, plots, strict=True)]
     print_json({"machines": each, "ok": all(one["ok"] for one in each)})
@@ -44,8 +46,9 @@ def comparison_done(
     *,
     markdown: bool = False,
     baseline: Baseline | None = None,
+    trust: bool = True,
 ) -> int:
-    """The comparison as tables (or JSON); the exit status."""
+    """The comparison as tables (or JSON); the exit status. `trust`: with the line of trust."""
     print_failures(found.failures, len(found.table))
     if json:
         files = {"plot": str(plot) if plot else None, "file": str(out) if out else None}
@@ -57,6 +60,7 @@ def comparison_done(
     parts += [again] if (again := again_words(found.table)) else []
     parts += [found.rests_on] if found.rests_on else []
     parts += baseline.parts() if baseline else []
+    parts += [line] if trust and (line := found.trust()) else []
     parts += [f"{what}: {shown_path(path)}" for what, path in (("plot", plot), ("results", out)) if path]
     print_parts(parts, markdown)
     print_failures(found.failures, len(found.table))

@@ -108,6 +108,7 @@ MixOption = Annotated[
         "--mix", help="Calls of sizes drawn at random: 1..256, spec2017 or a file; the size is the working set."
     ),
 ]
+NoTrustOption = Annotated[bool, typer.Option("--no-trust", help="Leave out how near the machine is to silicon.")]
 AlignOption = Annotated[
     int, typer.Option("--align", parser=NUMBER, help="Mix: offsets are multiples of this; 0: as SPEC 2017's.")
 ]

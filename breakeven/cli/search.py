@@ -18,6 +18,7 @@ from breakeven.cli.options import (
     MachineOption,
     NoPlotOption,
     NoStoreOption,
+    NoTrustOption,
     PlotOption,
     SchedulerOption,
     SetOption,
@@ -91,6 +92,7 @@ def find_(
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
+    no_trust: NoTrustOption = False,
     json: JsonOption = False,
 ) -> int:
     """Find where the lead changes between two routines: along size, an offset or a machine parameter.
@@ -123,7 +125,7 @@ def find_(
         write_table(described(found.table, found.spec), out)
     if plot := plot_target(plot, "find", found.spec):
         plot_find(found, plot)
-    return search_output.find_done(found, plot, out, seconds, json)
+    return search_output.find_done(found, plot, out, seconds, json, trust=not no_trust)
 
 
 @app.command("surface", short_help="The break-even size as a function of one or two machine parameters.")

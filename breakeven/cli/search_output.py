@@ -15,14 +15,18 @@ from breakeven.points.measurements import again_words
 _ROWS = 60
 
 
-def find_done(found: SearchResult, plot: Path | None, out: Path | None, seconds: float, json: bool) -> int:
-    """The leads as tables (or JSON); the exit status."""
+def find_done(
+    found: SearchResult, plot: Path | None, out: Path | None, seconds: float, json: bool, *, trust: bool = True
+) -> int:
+    """The leads as tables (or JSON); the exit status. `trust`: with the line of trust."""
     if json:
         print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None,
                     "simulated": found.simulated, "host_seconds": round(seconds, 3)})  # fmt: skip
     else:
         print_failures(found.failures, len(found.table))
         _print(found, seconds)
+        if trust and (line := found.trust()):
+            say(line)
         for label, path in (("plot", plot), ("measured points", out)):
             if path:
                 say(f"{label}: {shown_path(path)}")

@@ -18,6 +18,7 @@ from breakeven.cli.options import (
     MachinesOption,
     NoPlotOption,
     NoStoreOption,
+    NoTrustOption,
     PlotOption,
     SchedulerOption,
     SetOption,
@@ -158,6 +159,7 @@ def compare(
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
+    no_trust: NoTrustOption = False,
     json: JsonOption = False,
 ) -> int:
     """Compare routines on a machine: a table and the sizes where the lead changes; with --plot the curves.
@@ -212,9 +214,11 @@ def compare(
         if plots[-1]:
             comparison.plot_comparison(found, plots[-1])
     if len(each) > 1:
-        return comparison_output.comparisons_done(each, plots, json, markdown=markdown)
+        return comparison_output.comparisons_done(each, plots, json, markdown=markdown, trust=not no_trust)
     found, plot = each[0], plots[0]
     if out:
         write_table(described(found.table, found.spec), out)
     against = earlier.against(found, old, str(baseline)) if old else None
-    return comparison_output.comparison_done(found, plot, out, json, markdown=markdown, baseline=against)
+    return comparison_output.comparison_done(
+        found, plot, out, json, markdown=markdown, baseline=against, trust=not no_trust
+    )

@@ -26,7 +26,7 @@ one_at_a_time = threading.RLock()
 #: stands for every preset of a processor
 ALL = "all"
 #: models of no processor: gem5's own cores, and two generic ones
-_MODELS = {
+MODELS = {
     *("o3_small", "o3_large"),
     *(f"{isa}{core}" for isa in ("", "x86_") for core in ("atomic", "timing", "minor", "o3")),
 }
@@ -83,7 +83,7 @@ def machine_names(texts: Iterable[str]) -> list[str]:
     found: list[str] = []
     for text in texts:
         for name in [text] if is_file_name(text) else filter(None, text.split(",")):
-            processors = [preset.name for preset in list_presets() if preset.name not in _MODELS] if name == ALL else []
+            processors = [preset.name for preset in list_presets() if preset.name not in MODELS] if name == ALL else []
             found += processors or [name]
     if not found:
         raise MachineError("name a machine: -m u74, -m u74,c906 or -m all")
