@@ -96,16 +96,22 @@ def read_text(path: Path, what: str) -> str:
 
 
 def csv_rows(path: Path, needed: Sequence[str] = ()) -> list[dict[str, str]]:
-    """The rows of a table in CSV by the names in its first line, each with the columns `needed`; raises `UserError`
-    for anything else."""
+    """The rows of a table in CSV by the names in its first line, among them the columns `needed`; raises `UserError`
+    for anything else.
+
+    Each row has every column: filled up, short rows below a wide first line would take the square of the file.
+    """
     try:
-        rows = list(csv.DictReader(io.StringIO(read_text(path, "table"), newline="")))
+        lines = [line for line in csv.reader(io.StringIO(read_text(path, "table"), newline="")) if line]
     except csv.Error as error:
         raise UserError(f"{str(path)!r} is no table in CSV: {error}") from None
+    names, rows = (lines[0], lines[1:]) if lines else ([], [])
+    if any(len(row) != len(names) for row in rows):
+        raise UserError(f"{str(path)!r} is no such table: not every row has {len(names)} columns")
     for name in needed:
-        if any(row.get(name) is None for row in rows):
+        if rows and name not in names:
             raise UserError(f"{str(path)!r} is no such table: not every row has {name!r}")
-    return rows
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def lines_of(path: Path) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.files.data import find_data
+from breakeven.files.reading import csv_rows
 
 FILE = "first_verdicts.csv"
 
@@ -42,9 +43,8 @@ def keep_first(study: str, results: Path, folder: Path) -> Path:
         raise UserError(f"the first verdicts of {study} are kept already: they never change")
     columns = [field.name for field in fields(First)]
     try:
-        with open(results / "verdicts.csv", newline="", encoding="utf-8") as file:
-            rows = [{"study": study, **row} for row in csv.DictReader(file)]
-    except OSError:
+        rows = [{"study": study, **row} for row in csv_rows(results / "verdicts.csv")]
+    except UserError:
         raise UserError(f"study {study} has no verdicts in {str(results)!r}: run it") from None
     path = folder / FILE
     begun = path.is_file()

@@ -121,7 +121,8 @@ def read_table(path: Path, named: Mapping[str, str] | None = None) -> pd.DataFra
             text = io.BytesIO(data)
             # Names stay text: a routine may be called 123 or NA.
             if path.suffix == ".csv":
-                _check_cells(data.count(b"\n"), data.partition(b"\n")[0].count(b",") + 1, data)
+                ends = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+                _check_cells(ends + 1, len(pd.read_csv(io.BytesIO(data), nrows=0).columns), data)
                 names = dict.fromkeys(_TEXTS, str)
                 table = pd.read_csv(text, low_memory=False, dtype=names, keep_default_na=False, na_values=[""])
             else:
@@ -195,6 +196,9 @@ def _check_sizes(path: Path, options: dict[str, Any]) -> None:
     from importlib import import_module
 
     parquet, compute = import_module("pyarrow.parquet"), import_module("pyarrow.compute")
+    types = import_module("pyarrow.types")
+    if any(types.is_nested(field.type) for field in parquet.read_schema(path)):
+        raise UserError(f"{str(path)!r} is not a table of results: a column holds neither numbers nor texts")
     found = parquet.read_metadata(path)
     if found.num_rows * found.num_columns > _MOST_CELLS:
         raise UserError(f"{str(path)!r} has {found.num_rows} rows: more than a page can hold")

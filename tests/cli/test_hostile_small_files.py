@@ -14,7 +14,7 @@ import breakeven
 from breakeven.analysis.baseline import read_baseline
 from breakeven.calibration.measurements import VERSION, read
 from breakeven.errors import UserError
-from breakeven.files.reading import parsed_json
+from breakeven.files.reading import csv_rows, parsed_json
 from breakeven.output import plots
 from breakeven.points import MEASURES, Point, as_dict, distribution, point_dtype, record
 from breakeven.points.distribution import load
@@ -110,9 +110,19 @@ def wide(rows: int) -> str:
 
 def test_a_table_takes_no_more_than_its_file() -> None:
     """Rows that leave out most columns would be filled up: the square of the file."""
-    Path("w.csv").write_text(wide(2000))
-    with pytest.raises(UserError, match=r"w\.csv.*shorter than its 2003 columns"):
-        read_table(Path("w.csv"))
+    whole = wide(2000)
+    for text in (
+        whole,
+        "\n" + whole,
+        whole.replace("\n", "\r"),
+        whole.replace("c0,", '"c\n0",'),
+        '"' + whole.replace(",", '",', 1),
+    ):
+        Path("w.csv").write_bytes(text.encode())
+        with pytest.raises(UserError, match=r"w\.csv.*shorter than its 2003 columns"):
+            read_table(Path("w.csv"))
+        with pytest.raises(UserError, match="not every row has 2003 columns"):
+            csv_rows(Path("w.csv"))
     rows = [{"routine": "a", "size": 1, "cycles_median": 1, f"c{i}": 1} for i in range(2000)]
     Path("w.json").write_text(json.dumps(rows))
     with pytest.raises(UserError, match=r"w\.json.*columns"):
