@@ -22,11 +22,9 @@ from breakeven.sweeps.spec import SweepSpec
 if TYPE_CHECKING:
     import pandas as pd
 
-#: what a point takes at most machines, in seconds of one core: of a call, and of each byte of it
-_SECONDS, _SECONDS_A_BYTE = 0.004, 10e-6
-#: the trap of an instruction that there is not
 #: machines that a line of trust is said of
 _TRUSTED = 3
+#: the trap of an instruction that there is not
 _ILLEGAL = {"riscv": 2, "x86": 6}
 
 
@@ -141,13 +139,6 @@ class Best:
 
     def _repr_html_(self) -> str:
         return best_page(self)
-
-
-def seconds_of(specs: Sequence[SweepSpec]) -> float:
-    """About how long these sweeps take on one core where nothing is in a store."""
-    return sum(
-        spec.count() / len(spec.sizes) * (_SECONDS + _SECONDS_A_BYTE * size) for spec in specs for size in spec.sizes
-    )
 
 
 def best(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from breakeven.analysis.comparison import Comparison
@@ -10,21 +11,22 @@ from breakeven.errors import UserError
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.table import failures
 from breakeven.sweeps.run import run_sweep
-from breakeven.sweeps.spec import SweepSpec
+from breakeven.sweeps.spec import SweepSpec, axis_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def curves_of(
-    table: pd.DataFrame, along: str = "size", column: str = "cycles_median"
+    table: pd.DataFrame, along: str = "size", column: str = "cycles_median", numbers: Mapping[str, float] | None = None
 ) -> tuple[list[float], dict[str, list[float]]]:
-    """x and cycles per call of each routine in a table that varies only in routine and `along`."""
+    """x and cycles per call of each routine in a table that varies only in routine and `along`; `numbers`: of a
+    parameter's values."""
     per_call = table.assign(cycles=table[column] / table["calls"])
     wide = per_call.pivot(index=along, columns="routine", values="cycles")
     wide = wide[list(dict.fromkeys(table["routine"]))]
-    if along != "size":
-        wide.index = wide.index.astype(float)
+    if numbers:
+        wide.index = [numbers[str(value)] for value in wide.index]
     wide = wide.sort_index()
     return list(wide.index), {str(name): [float(v) for v in wide[name]] for name in wide.columns}
 
@@ -36,16 +38,12 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     if len(spec.parameters) > 1:
         raise UserError("compare follows one swept parameter at a time: give --sweep once")
     along = next(iter(spec.parameters), "size")
-    if along != "size":
-        if len(spec.sizes) != 1:
-            raise UserError("compare along a parameter needs one size: give --sizes N")
-        try:
-            [float(value) for value in spec.parameters[along]]
-        except ValueError:
-            raise UserError(f"compare needs numbers along {along}; use the sweep command for other values") from None
+    if along != "size" and len(spec.sizes) != 1:
+        raise UserError("compare along a parameter needs one size: give --sizes N")
+    numbers = dict(zip(spec.parameters[along], axis_of(spec, along)[0], strict=True)) if along != "size" else None
     table = run_sweep(spec, engine, threads, progress, one_job=True)
-    x, curves = curves_of(table, along)
-    least = curves_of(table, along, "cycles_min")[1]
+    x, curves = curves_of(table, along, numbers=numbers)
+    least = curves_of(table, along, "cycles_min", numbers)[1]
     names, bad = list(curves), failures(table)
     if along == "size":
         sizes = [int(value) for value in x]

@@ -22,11 +22,9 @@ from breakeven.analysis.verdict import (
     marks_of,
     sentences,
 )
-from breakeven.errors import UserError
 from breakeven.output.html import escape, table, wrong
 from breakeven.points.measurements import Tally, again_words, measured_again
-from breakeven.points.ranges import parse_number
-from breakeven.sweeps.spec import SweepSpec
+from breakeven.sweeps.spec import SweepSpec, axis_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,21 +135,9 @@ def grid_of(spec: SweepSpec, along: str) -> tuple[list[Any], list[Any]]:
     if along in AXES:
         grid = sorted(set(getattr(spec, AXES[along])))
         return grid, grid
-    pairs = sorted({number_of(value, along): value for value in spec.parameters[along]}.items())
-    return [number for number, _ in pairs], [text for _, text in pairs]
-
-
-def number_of(text: str, along: str) -> float:
-    """A parameter's value as a number: ``2.5``, ``32KiB``."""
-    try:
-        value = float(text)
-        return int(value) if value.is_integer() else value
-    except ValueError:
-        pass
-    try:
-        return parse_number(text, along)
-    except UserError:
-        raise UserError(f"a search needs numbers along {along}, not {text!r}: give LOW:HIGH:STEP") from None
+    numbers, _ = axis_of(spec, along)
+    pairs = sorted(dict(zip(numbers, spec.parameters[along], strict=True)).items())
+    return [int(number) if number.is_integer() else number for number, _ in pairs], [text for _, text in pairs]
 
 
 @dataclass(frozen=True)

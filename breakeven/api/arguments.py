@@ -21,6 +21,11 @@ def names_of(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
+def each_of(names: Sequence[str | Sequence[str]]) -> list[str]:
+    """Names that were given one by one or in lists: ``("a", "b")``, ``(["a", "b"],)``."""
+    return [name for some in names for name in names_of(some)]
+
+
 def simulated_by(engine: Engine, asked: int) -> int:
     """How many of the points that were asked of `engine` it ran (the others were in a store)."""
     return asked if engine.simulated is None else engine.simulated

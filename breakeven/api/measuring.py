@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
-from breakeven.api.arguments import opened_engine, path_of, simulated_by
+from breakeven.api.arguments import each_of, opened_engine, path_of, simulated_by
 from breakeven.errors import UserError
 from breakeven.machine.resolve import resolving
 from breakeven.sweeps.request import (
@@ -94,25 +94,29 @@ def sweep(
     scheduler: str | None = None,
     guest: str | Path | None = None,
     trust_native: bool = False,
+    before: Callable[[int, float], None] | None = None,
     progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> pd.DataFrame:
     """Every combination of the axes, as a data frame with a row for each point (docs/cli.md has the columns).
 
     `scheduler`: the address of a dask scheduler whose workers simulate. `progress`: called with points done, points in
-    all and what is running. The frame's ``attrs`` say how many points were ``simulated`` (not taken from the store).
+    all and what is running; `before`: as of `best`. The frame's ``attrs`` say how many points were ``simulated`` (not
+    taken from the store).
 
     >>> table = sweep("rv-word", "64..80:8", src=[0, 1], parameters={"cpu.executeBranchDelay": "1:2"})
     >>> len(table), sorted(table["cpu.executeBranchDelay"].unique())
     (12, ['1', '2'])
     """
     from breakeven.sweeps.run import run_sweep
-    from breakeven.sweeps.spec import described
+    from breakeven.sweeps.spec import described, seconds_of
 
     spec = sweep_spec(
         routines, machines, settings, path_of(guest), engine, sizes=sizes, src=src, dst=dst, cache=cache,
         measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
+    if before is not None and engine == "embedded":
+        before(spec.count(), seconds_of([spec]))
     with opened_engine(store, guest, engine, scheduler, trust_native=trust_native) as opened:
         table = described(run_sweep(spec, opened, threads, progress), spec)
         table.attrs |= {
@@ -124,7 +128,7 @@ def sweep(
 
 @resolving()
 def compare(
-    *routines: str,
+    *routines: str | Sequence[str],
     sizes: Numbers = "1..256,265..2048:9",
     machine: str = "u74",
     settings: Settings | None = None,
@@ -139,13 +143,14 @@ def compare(
     guest: str | Path | None = None,
     confidence: bool = False,
     trust_native: bool = False,
+    before: Callable[[int, float], None] | None = None,
     progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> Comparison:
     """Two or more routines on a machine: who leads where (`.leads`).
 
     ``.rests_on`` says which parameter of the machine decides it, where a `sensitivity` has found that out before, or
-    with `confidence` finds it out now. `progress`: as of `sweep`.
+    with `confidence` finds it out now. `progress`, `before`: as of `sweep`.
 
     >>> found = compare("rv-byte", "rv-word", sizes="8..64:8")
     >>> found.leads.choice.above, found.leads.ranges[-1].leaders
@@ -153,11 +158,14 @@ def compare(
     """
     from breakeven.analysis.compare import compare as run_comparison
     from breakeven.analysis.sensitivity_note import rests_on
+    from breakeven.sweeps.spec import seconds_of
 
     spec = sweep_spec(
-        routines, machine, settings, path_of(guest), engine, sizes=sizes, src=src, dst=dst, cache=cache,
+        each_of(routines), machine, settings, path_of(guest), engine, sizes=sizes, src=src, dst=dst, cache=cache,
         measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
+    if before is not None and engine == "embedded":
+        before(spec.count(), seconds_of([spec]))
     with opened_engine(store, guest, engine, trust_native=trust_native) as opened:
         found = run_comparison(spec, opened, threads, progress)
         if engine != "embedded":
@@ -193,8 +201,8 @@ def best(
     [('u74', 3, 64), ('c906', 3, 64)]
     """
     from breakeven.analysis.best import best as run_best
-    from breakeven.analysis.best import seconds_of
     from breakeven.machine.presets import machine_names
+    from breakeven.sweeps.spec import seconds_of
 
     check_kind(kind)
     offsets: Numbers = src if src is not None else 0 if options.get("mix") else (0, 3)
@@ -215,7 +223,7 @@ def best(
 
 @resolving()
 def compare_engines(
-    *routines: str,
+    *routines: str | Sequence[str],
     engines: Sequence[str] = ("embedded", "native"),
     sizes: Numbers = "1..256,265..2048:9",
     machine: str = "u74",
@@ -238,7 +246,7 @@ def compare_engines(
 
     names = engine_names(",".join(engines))
     spec = sweep_spec(
-        routines, machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache,
+        each_of(routines), machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache,
         measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
     path = None if isinstance(store, bool) else Path(store)
@@ -250,7 +258,7 @@ def compare_engines(
 
 @resolving()
 def explain(
-    *routines: str,
+    *routines: str | Sequence[str],
     size: int | str = "",
     machine: str = "u74",
     settings: Settings | None = None,
@@ -287,7 +295,7 @@ def explain(
                 guest=guest, **asked,
             )
         )  # fmt: skip
-    points = [point_of(name, size, src, dst, cache, measure, options) for name in dict.fromkeys(routines)]
+    points = [point_of(name, size, src, dst, cache, measure, options) for name in dict.fromkeys(each_of(routines))]
     with opened_engine(False, guest) as engine:
         spec, by_rule = machine_spec(machine, settings), options.get("repetitions") is None
         found = explain_points(engine, spec, points, by_rule, check, ports)

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Unpack
 
 from breakeven.api.arguments import opened_engine, path_of, simulated_by
 from breakeven.machine.resolve import resolving
-from breakeven.sweeps.request import Measuring, Numbers, Settings, Swept, machine_spec, numbers, sweep_spec
+from breakeven.sweeps.request import (
+    Measuring,
+    Numbers,
+    Settings,
+    Swept,
+    check_kind,
+    machine_spec,
+    numbers,
+    sweep_spec,
+)
 
 if TYPE_CHECKING:
     from breakeven.analysis.search_result import SearchResult, Surface
@@ -155,6 +164,7 @@ def tune_target(
 @resolving()
 def tune(
     *candidates: str,
+    kind: str = "copy",
     machine: str = "u74",
     settings: Settings | None = None,
     distribution: str | Mapping[int, float] = "uniform",
@@ -174,6 +184,8 @@ def tune(
 ) -> TuneResult:
     """The dispatch by size and alignment with the least expected cycles, and the C header that ships it (docs/tune.md).
 
+    Without candidates it is made of up to three of the routines of a `kind`: those with the fewest expected cycles.
+
     `distribution`: ``"uniform"`` over `sizes`, ``"spec2017"``, a file, or weights by size. `everywhere`: near the best
     routine at every size, instead of the least expected cycles.
 
@@ -183,15 +195,20 @@ def tune(
     """
     from breakeven import points as pt
     from breakeven.points.distribution import distribution_of
+    from breakeven.tuning.candidates import best_candidates
     from breakeven.tuning.request import TuneRequest
     from breakeven.tuning.run import tune as run_tune
 
-    question = TuneRequest(
-        machine_spec(machine, settings), candidates,
-        distribution_of(distribution, numbers(sizes, "size", pt.MAX_SIZE)),
+    spec, offsets = machine_spec(machine, settings), (
         numbers(src, "src offset", pt.MAX_OFFSET), numbers(dst, "dst offset", pt.MAX_OFFSET),
-        branches, cache, measure, points, name, everywhere, repetitions,
     )  # fmt: skip
-    question.validate()
+    shares = distribution_of(distribution, numbers(sizes, "size", pt.MAX_SIZE))
     with opened_engine(store, None) as engine:
+        if not candidates:
+            check_kind(kind)
+            candidates = tuple(best_candidates(kind, spec, shares, offsets, cache, measure, engine, threads, progress))
+        question = TuneRequest(
+            spec, candidates, shares, *offsets, branches, cache, measure, points, name, everywhere, repetitions
+        )
+        question.validate()
         return run_tune(question, engine, threads, progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
@@ -24,10 +23,7 @@ from breakeven.cli.options import (
     kept_in,
 )
 from breakeven.cli.point_options import measuring_option_group
-from breakeven.errors import UserError, say
-
-#: longer than this is told before it starts (seconds)
-_LONG = 20
+from breakeven.errors import UserError
 
 
 @app.command("best", short_help="The fastest routine of a kind, by machine and size: one table.")
@@ -58,6 +54,7 @@ def best_(
     -m all: every preset of a processor. What a machine's instruction set or extensions do not run is left out.
     """
     from breakeven import api
+    from breakeven.cli.summaries import say_how_long
     from breakeven.files.writing import check_target, write_text
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
@@ -72,21 +69,13 @@ def best_(
     with progress_bar(not json, "best") as progress:
         found = api.best(
             kind, machines=machine, sizes=sizes, src=src, dst=dst, settings=settings, threads=threads, guest=guest,
-            store=kept_in(store, no_store), progress=progress, before=None if json else _say_how_long, **measuring,
+            store=kept_in(store, no_store), progress=progress, before=None if json else say_how_long, **measuring,
         )  # fmt: skip
     if out:
         write_table(found.table, out)
     if html:
         write_text(html, _page(found))
     return best_done(found, html, out, time.perf_counter() - started, json, markdown, trust=not no_trust)
-
-
-def _say_how_long(points: int, seconds: float) -> None:
-    """Before a long run: on standard error, for whoever waits."""
-    cores = len(os.sched_getaffinity(0))
-    if seconds / cores > _LONG:
-        took = f"{seconds / cores / 60:.0f} minutes" if seconds / cores > 90 else f"{seconds / cores:.0f} seconds"
-        say(f"breakeven: {points} points, some {took} on {cores} idle cores; kept ones take none", file=sys.stderr)
 
 
 def _page(found: Any) -> str:

@@ -84,7 +84,7 @@ def _times(found: Comparison) -> Table:
     dispersion = f", {found.dispersion_words}" if found.dispersion_words else ""
     title = f"cycles/call (* fastest, = within {TIE:.0%}{dispersion})"
     # The mark stands after the number, so heads move with it.
-    along = "working set" if found.spec.mix and found.along == "size" else found.along
+    along = "working set" if found.spec.mix and found.along == "size" else found.axis
     heads = (along, *(f"{name}  " for name in names))
     return Table(heads, rows, title, range(len(heads)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from breakeven.studies.study import Outcome
 
 
+#: longer than this is told before it starts (seconds), in the largest unit of which there is more than one
+_LONG = 20
+_UNITS = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
+#: points of a list of sizes that was hardly meant
+_MANY = 100_000
+
+
 def print_failures(bad: list[str], total: int) -> None:
     """Wrong outputs make every number worthless: said first and last, on stderr."""
     if bad:
@@ -25,6 +33,18 @@ def print_failures(bad: list[str], total: int) -> None:
         what = "NO RESULT" if all(STATUSES[OUT_OF_RANGE] in one for one in bad) else "WRONG OUTPUT"
         said = f"breakeven: {what} at {len(bad)} of {total} points; the first: {bad[0]}"
         say(said, file=sys.stderr)
+
+
+def say_how_long(points: int, seconds: float) -> None:
+    """Before a long run: on standard error, for whoever waits."""
+    cores = len(os.sched_getaffinity(0))
+    left = seconds / cores
+    if left <= _LONG:
+        return
+    unit, length = next((unit, length) for unit, length in _UNITS if left > 1.5 * length)
+    few = "; 1K..1M*2 is 11 sizes" if points > _MANY else ""
+    took = f"some {left / length:.0f} {unit} on {cores} idle cores"
+    say(f"breakeven: {points} points, {took}; kept ones take none{few}", file=sys.stderr)
 
 
 def sweep_done(table: pd.DataFrame, path: Path | None, seconds: float, json: bool) -> int:

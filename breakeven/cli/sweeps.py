@@ -103,7 +103,7 @@ def sweep(
         table = api.sweep(
             axes.pop("routines"), axes.pop("sizes"), parameters=swept, threads=threads, engine=engine_name,
             scheduler=scheduler, guest=guest, store=kept_in(store, no_store), trust_native=trust_native,
-            progress=progress, **axes,
+            before=None if json else summaries.say_how_long, progress=progress, **axes,
         )  # fmt: skip
     seconds = time.perf_counter() - start
     if path:
@@ -172,6 +172,7 @@ def compare(
     from breakeven.analysis import comparison
     from breakeven.cli import comparison_output
     from breakeven.cli import engines as several
+    from breakeven.cli.summaries import say_how_long
     from breakeven.machine.presets import machine_names
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
@@ -207,7 +208,15 @@ def compare(
     with progress_bar(not json, "compare") as progress:
         for name in machines:
             each.append(
-                api.compare(*routines, machine=name, engine=engine, confidence=confidence, progress=progress, **asked)
+                api.compare(
+                    *routines,
+                    machine=name,
+                    engine=engine,
+                    confidence=confidence,
+                    progress=progress,
+                    before=None if json else say_how_long,
+                    **asked,
+                )
             )
     for found in each:
         plots.append(plot_target(plot, "compare", found.spec))

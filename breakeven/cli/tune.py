@@ -24,6 +24,9 @@ from breakeven.errors import say, shown_path
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
 def tune(
+    kind: Annotated[
+        str, typer.Argument(help="copy, user-copy, checksum, set, ...: its best routines, without --candidates.")
+    ] = "copy",
     candidates: Annotated[str, typer.Option("--candidates", help="Routines to choose from (a,b,...).")] = "",
     target: Annotated[
         str, typer.Option("--target", help="A threshold that is shipped (docs/tune.md), on machines a,b,...")
@@ -60,8 +63,8 @@ def tune(
     from breakeven.files.writing import check_target, write_text
     from breakeven.output.console import progress_bar
 
-    if bool(target) == bool(candidates):
-        raise UserError("tune takes --candidates or --target, one of them")
+    if target and candidates:
+        raise UserError("tune takes --candidates or --target, not both")
     if target:
         with progress_bar(not json, "tune") as progress:
             answers = api.tune_target(
@@ -75,10 +78,10 @@ def tune(
         check_target(file)
     with progress_bar(not json, "tune") as progress:
         answer = api.tune(
-            *filter(None, candidates.split(",")), machine=machine, settings=settings, distribution=distribution,
-            sizes=sizes, src=src, dst=dst, branches=branches, cache=cache, measure=measure, points=points, name=name,
-            everywhere=everywhere, repetitions=repetitions, threads=threads, store=kept_in(store, no_store),
-            progress=progress,
+            *filter(None, candidates.split(",")), kind=kind, machine=machine, settings=settings,
+            distribution=distribution, sizes=sizes, src=src, dst=dst, branches=branches, cache=cache, measure=measure,
+            points=points, name=name, everywhere=everywhere, repetitions=repetitions, threads=threads,
+            store=kept_in(store, no_store), progress=progress,
         )  # fmt: skip
     if file:
         write_text(file, answer.header)

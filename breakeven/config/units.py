@@ -132,6 +132,17 @@ def _metric(text: str, unit: str, what: str, example: str) -> float:
     return _float(magnitude, text, what, example) * factor
 
 
+def quantity(text: str) -> tuple[float, str, str]:
+    """A time, frequency, memory bandwidth or voltage: the number in its base unit, that unit, and the one as written
+    (``"10ns"``: 1e-8, ``"s"``, ``"ns"``)."""
+    for unit, prefixes in (("B/s", _BINARY), ("Hz", _METRIC), ("V", _METRIC), ("s", _METRIC)):
+        if text.strip().endswith(unit):
+            magnitude, factor, _ = _parse(text, (unit,), prefixes)
+            number = _float(magnitude, text, "quantity", "'10ns' or '2GHz'")
+            return number * factor, unit, text.strip().removeprefix(magnitude).strip()
+    raise _wrong(text, "quantity", "'10ns' or '2GHz'")
+
+
 def network_bandwidth(text: str) -> float:
     """Bytes a second, from bits a second (``"10Gbps"``)."""
     return _metric(text, "bps", "network bandwidth", "'10Gbps'") / 8

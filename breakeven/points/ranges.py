@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from breakeven.config.units import typed_size
+from breakeven.config.units import quantity, typed_size
 from breakeven.errors import UserError
 
 #: one list may not hold more values than this, all its items together (a sweep's size is checked again, in points)
@@ -156,13 +156,17 @@ def _counted_sweep(text: str) -> tuple[str, int, Callable[[], list[str]]]:
 
 
 def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> tuple[int, Callable[[], list[str]]]:
+    unit = ""
     try:
         start, stop, step = (_step_number(part) for part in (start_text, stop_text, step_text))
     except ValueError:
-        raise UserError(
-            f"--sweep {path}={start_text}:{stop_text}:{step_text} is not made of numbers or sizes (like 32K): "
-            "list other values with commas"
-        ) from None
+        try:
+            (start, stop, step), unit = quantities([start_text, stop_text, step_text])
+        except ValueError:
+            raise UserError(
+                f"--sweep {path}={start_text}:{stop_text}:{step_text} is not made of numbers, sizes (like 32K) or "
+                "times and frequencies of one unit (10ns:40ns:10ns): list other values with commas"
+            ) from None
     if step <= 0 or stop < start:
         raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} must run upwards with a positive step")
     try:
@@ -172,7 +176,27 @@ def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> tuple[
     if count > MAX_VALUES:
         raise UserError(f"--sweep {path} holds more than {MAX_VALUES} values: take a larger step")
     whole = isinstance(start, int) and isinstance(step, int)
-    return count, lambda: [str(start + i * step) if whole else f"{start + i * step:.12g}" for i in range(count)]
+    return count, lambda: [str(start + i * step) if whole else f"{start + i * step:.12g}{unit}" for i in range(count)]
+
+
+def quantities(texts: Sequence[str]) -> tuple[list[float], str]:
+    """Values of a parameter as numbers along an axis, and their unit: plain numbers (no unit), sizes in bytes (``B``),
+    or times, frequencies, bandwidths and voltages in the unit of the first. Raises `ValueError` for others."""
+    numbers = []
+    for text in texts:
+        try:
+            numbers.append(_step_number(text))
+        except ValueError:
+            break
+    else:
+        plain = all(re.fullmatch(r"[-+.\deE]+", text.strip()) for text in texts)
+        return [float(number) for number in numbers], "" if plain else "B"
+    found = [quantity(text) for text in texts]
+    _, base, unit = found[0]
+    scale = quantity(f"1{unit}")[0]
+    if any(each[1] != base for each in found):
+        raise ValueError(f"{', '.join(texts)} are of different units")
+    return [float(f"{number / scale:.12g}") for number, _, _ in found], unit
 
 
 def _step_number(text: str) -> int | float:

@@ -179,6 +179,9 @@ def point_of(routine: str, size: int | str, src: int, dst: int, cache: str, meas
 def _refuse_unknown(options: Mapping[str, object], known: Any) -> None:
     names = [name for base in (Measuring, known) for name in base.__annotations__]
     if unknown := sorted(set(options) - set(names)):
+        if unknown[0] in ("machine", "machines"):
+            other = "machines" if unknown[0] == "machine" else "machine"
+            raise TypeError(f"there is no {unknown[0]!r} here: give {other}")
         raise TypeError(f"unknown option {unknown[0]!r}; there are: {', '.join(sorted(set(names)))}")
 
 

@@ -14,7 +14,7 @@ from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import repetitions_of
-from breakeven.points.ranges import MAX_POINTS, MAX_VARIANTS
+from breakeven.points.ranges import MAX_POINTS, MAX_VARIANTS, quantities
 from breakeven.points.table import DESCRIBED, SETTINGS
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from breakeven.points.mix import Mix
 
 
+#: what a point takes at most machines, in seconds of one core: of a call, and of each byte of it
+_SECONDS, _SECONDS_A_BYTE = 0.004, 10e-6
 #: working sets of a mix
 MAX_WORKING_SETS = 64
 
@@ -194,6 +196,24 @@ class SweepSpec:
         if self.mix:
             table["mix"] = np.array([self.mix.drawn(int(each)).name for each in self.sizes], "u8")[size]
         return table
+
+
+def axis_of(spec: SweepSpec, path: str) -> tuple[list[float], str]:
+    """The values of a swept parameter as numbers, and their unit; raises `UserError` where they are none."""
+    try:
+        return quantities(spec.parameters[path])
+    except ValueError:
+        raise UserError(
+            f"values along {path} must be numbers, sizes (16K,32K) or times and frequencies (10ns:40ns:10ns): "
+            "the sweep command takes others"
+        ) from None
+
+
+def seconds_of(specs: Sequence[SweepSpec]) -> float:
+    """About how long these sweeps take on one core where nothing is in a store."""
+    return sum(
+        spec.count() / len(spec.sizes) * (_SECONDS + _SECONDS_A_BYTE * size) for spec in specs for size in spec.sizes
+    )
 
 
 def described(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:

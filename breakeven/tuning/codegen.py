@@ -45,6 +45,8 @@ def identifier(name: str) -> str:
 def kind_of(candidates: Sequence[Registered]) -> str:
     """The kind of all of them; raises `UserError` when they are of several."""
     kinds = {candidate.kind for candidate in candidates}
+    if kinds == {"copy", "move"}:
+        return "copy"  # what moves copies, too
     if len(kinds) > 1:
         raise UserError(f"the candidates are of several kinds: {', '.join(sorted(kinds))}")
     return candidates[0].kind

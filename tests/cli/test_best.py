@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 import breakeven
-from breakeven.analysis.best import best, best_document, seconds_of
+from breakeven.analysis.best import best, best_document
 from breakeven.cli.best import best_done
 from breakeven.errors import UserError
 from breakeven.machine.presets import MachineError, machine_names
 from breakeven.output.console import Table, fitted
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.sweeps.spec import SweepSpec
+from breakeven.sweeps.spec import SweepSpec, seconds_of
 from tests.cli.conftest import _engine_is_built
 
 built = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")

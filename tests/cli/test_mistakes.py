@@ -35,9 +35,9 @@ from breakeven.routine.checks import check_one_job
             "--scheduler is empty: give the address of a dask scheduler, as tcp://HOST:8786",
         ),
         (
-            "sweep rv-byte -n 8 --sweep clk_domain.clock=1GHz:2GHz:1GHz",
-            "--sweep clk_domain.clock=1GHz:2GHz:1GHz is not made of numbers or sizes (like 32K): list other values "
-            "with commas",
+            "sweep rv-byte -n 8 --sweep clk_domain.clock=1GHz:2ns:1GHz",
+            "--sweep clk_domain.clock=1GHz:2ns:1GHz is not made of numbers, sizes (like 32K) or times and "
+            "frequencies of one unit (10ns:40ns:10ns): list other values with commas",
         ),
         ("run rv-byte -n 8 -n 64", "run takes one --size, and it is given more than once"),
         (

@@ -3,7 +3,7 @@
 import pytest
 
 from breakeven.errors import UserError
-from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
+from breakeven.points.ranges import parse_integers, parse_number, parse_sweep, quantities
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,19 @@ def test_sweeps():
     assert parse_sweep("a=0:1:0.25") == ("a", ["0", "0.25", "0.5", "0.75", "1"])
     assert parse_sweep("a.size=32KiB, 64KiB,32KiB") == ("a.size", ["32KiB", "64KiB"])
     assert parse_sweep("a=1..8*2") == ("a", ["1", "2", "4", "8"])
+    assert parse_sweep("a=50ns:0.2us:50ns") == ("a", ["50ns", "100ns", "150ns", "200ns"])
+    assert parse_sweep("a=1GHz:2GHz:500MHz") == ("a", ["1GHz", "1.5GHz", "2GHz"])
+    assert parse_sweep("a=1GiB/s:2GiB/s:512MiB/s") == ("a", ["1GiB/s", "1.5GiB/s", "2GiB/s"])
+
+
+def test_values_along_an_axis():
+    assert quantities(["1", "2.5", "-3"]) == ([1, 2.5, -3], "")
+    assert quantities(["16K", "32KiB", "65536"]) == ([16384, 32768, 65536], "B")
+    assert quantities(["50ns", "0.2us", "1ms"]) == ([50, 200, 1e6], "ns")
+    assert quantities(["900MHz", "2GHz"]) == ([900, 2000], "MHz")
+    for texts in (["1ns", "1GHz"], ["true", "false"], ["1ns", "2"]):
+        with pytest.raises(ValueError):
+            quantities(texts)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +77,9 @@ def test_sweeps():
         "a=0:1e9:1",
         "a=0:99999999:1",
         "a=0:1e999:1",
-        "a=1GHz:2GHz:1GHz",
+        "a=1GHz:2ns:1GHz",
+        "a=1GHz:2GHz",
+        "a=1nsns:2ns:1ns",
     ],
 )
 def test_bad_sweeps(text):

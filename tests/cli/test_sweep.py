@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import breakeven
 from breakeven import points as pt
 from breakeven.analysis.compare import compare
 from breakeven.analysis.verdict import describe_interval, describe_leads
@@ -173,10 +174,44 @@ def test_compare_along_a_parameter(fake):
         {"routines": ["fast", "fast"]},
         {"parameters": {"a": ["1"], "b": ["2"]}},
         {"sizes": [1, 2], "parameters": {"a": ["1"]}},
-        {"parameters": {"a": ["32KiB"]}},
+        {"parameters": {"a": ["true"]}},
     ],
 )
 def test_compare_refuses(fake, axes):
     spec = SweepSpec(**{"routines": ["fast", "slow"], "machines": [U74], "sizes": [1], **axes})
     with pytest.raises(UserError):
         compare(spec, fake(cost))
+
+
+def test_a_comparison_goes_along_times_and_sizes(in_process):
+    asked = ("compare", "rv-byte", "rv-word", "-m", "u74", "-n", "256", "--cache", "cold", "--sweep")
+    found = json.loads(in_process(*asked, "mem_ctrl.latency=50ns:0.2us:50ns", "--json")[1])
+    assert (found["x"], found["unit"]) == ([50, 100, 150, 200], "ns")
+    assert found["cycles"]["rv-byte"] == sorted(found["cycles"]["rv-byte"])
+    out = in_process(*asked, "cpu.dcache.size=32K,16K", "--plot", "p.png")[1]
+    assert "cpu.dcache.size (B)" in out and out.index(" 16384 ") < out.index(" 32768 ")
+    status, _, error = in_process(*asked, "clk_domain.clock=1GHz,2ns")
+    assert status == 1 and "values along clk_domain.clock must be numbers, sizes" in error
+    found = json.loads(in_process("surface", "rv-byte", "rv-word", "-m", "u74", "-n", "1..64", "--sweep",
+                                  "mem_ctrl.latency=50ns:100ns:50ns", "--json")[1])  # fmt: skip
+    assert found["parameters"] == {"mem_ctrl.latency": [50, 100]}
+
+
+def test_a_long_run_says_how_long_before_it_starts(monkeypatch, capsys):
+    from breakeven.cli.summaries import say_how_long
+
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    for points, seconds, said in [
+        (5, 30, ""),
+        (22, 60, "22 points, some 30 seconds on 2 idle cores; kept ones take none\n"),
+        (900, 600, "900 points, some 5 minutes on 2 idle cores; kept ones take none\n"),
+        (2_000_000, 11e6, "2000000 points, some 64 days on 2 idle cores; kept ones take none; 1K..1M*2 is 11 sizes\n"),
+    ]:
+        say_how_long(points, seconds)
+        assert capsys.readouterr().err == (f"breakeven: {said}" if said else "")
+
+
+def test_names_may_come_in_a_list():
+    assert list(breakeven.compare(["rv-byte", "rv-word"], sizes="8,16").curves) == ["rv-byte", "rv-word"]
+    with pytest.raises(TypeError, match="there is no 'machine' here: give machines"):
+        breakeven.sweep("rv-byte", "8", machine="u74")

@@ -20,7 +20,7 @@ from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.build import Registered
 from breakeven.routine.guest import guest_routines
 from breakeven.tuning.call_sites import unsure
-from breakeven.tuning.codegen import INLINE, Dispatchers, function, header
+from breakeven.tuning.codegen import INLINE, Dispatchers, function, header, kind_of
 from breakeven.tuning.plan_search import (
     Costs,
     Tried,
@@ -381,6 +381,32 @@ def target_of(*ways: str, today: int | None = 16) -> Target:
     return replace(TARGETS["rvv-memcpy"], above=above, today=today, sizes=(8, 16, 32), pairs=((0, 0), (1, 0)))
 
 
+@pytest.mark.slow
+def test_without_candidates_it_takes_the_best_of_a_kind(monkeypatch):
+    asked = []
+    monkeypatch.setattr("breakeven.tuning.run.tune", lambda question, *_: asked.append(question.candidates))
+    api.tune(machine="u74", sizes="1..64", src=0)
+    api.tune(kind="checksum", machine="minor", sizes="8..256:8")
+    copies, sums = asked
+    assert 2 <= len(copies) <= 3 and 2 <= len(sums) <= 3
+    table = api.sweep([*copies, "rv-byte"], "8..64:8", machines="u74").groupby("routine")["cycles_median"].sum()
+    assert table[list(copies)].min() < table["rv-byte"]
+    with pytest.raises(UserError, match="no kind 'song'"):
+        api.tune(kind="song", machine="u74")
+    with pytest.raises(UserError, match="c906 has no two routines of kind move"):
+        monkeypatch.setattr("breakeven.tuning.candidates.guest_routines", lambda machine: (None, []))
+        api.tune(kind="move", machine="c906")
+
+
+def test_a_move_does_for_a_copy():
+    def of(*kinds: str) -> str:
+        return kind_of([Registered(f"r{i}", kind, 0, "r", 0, 0) for i, kind in enumerate(kinds)])
+
+    assert of("copy", "move") == "copy" and of("move", "move") == "move"
+    with pytest.raises(UserError, match="several kinds: copy, user-copy"):
+        of("copy", "user-copy")
+
+
 def test_a_targets_threshold_loses_least_over_sizes_and_offsets():
     target = target_of("m1", "m4")
     # Sizes first, two pairs of offsets each: m1 wins at 16 and 32, m4 by more at 32 alone.
@@ -427,4 +453,4 @@ def test_targets_of_the_command(breakeven, monkeypatch):
     assert "MEMCPY_VECTOR_THRESHOLD" in breakeven("tune", "--target", "rvv-memcpy", "-m", "x60").stdout
     assert "did you mean 'rvv-memcpy'" in breakeven("tune", "--target", "rv-memcpy").stderr
     assert "name another machine" in breakeven("tune", "--target", "rvv-memcpy", "-m", "zen4").stderr
-    assert "one of them" in breakeven("tune").stderr
+    assert "not both" in breakeven("tune", "--target", "rvv-memcpy", "--candidates", "a,b").stderr

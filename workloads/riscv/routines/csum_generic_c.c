@@ -8,7 +8,7 @@ typedef uint32_t __attribute__((may_alias)) word;
 
 static uint32_t fold_once(uint64_t sum) { return (uint32_t)((sum & 0xffff) + (sum >> 16)); }
 
-static uint32_t csum_generic_c(const void *buffer, size_t n) {
+uint32_t csum_generic_c(const void *buffer, size_t n) {
     const uint8_t *p = buffer, *end = p + n;
     int odd = (uintptr_t)p & 1;
     uint64_t sum = 0;

@@ -6,7 +6,7 @@
 typedef uint64_t __attribute__((may_alias)) word;
 enum { WORD = sizeof(word) };
 
-static void rv_memcpy_croce_c(void *dst, const void *src, size_t n) {
+void rv_memcpy_croce_c(void *dst, const void *src, size_t n) {
     uint8_t *d = dst;
     const uint8_t *s = src;
     if (n >= 2 * WORD) {
