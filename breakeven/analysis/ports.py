@@ -41,7 +41,7 @@ class Unit:
     count: int
     #: micro-ops that they take in a call
     micro_ops: float
-    #: of the cycles of all of them
+    #: of the cycles of all of them those in which they take no other micro-op
     share: float
 
 
@@ -107,9 +107,13 @@ def pressure(session: Any, machine: Machine, point: Point, by_rule: bool = False
     calls = 2 * point.calls if MEASURES[point.measure] in SLOPES else 1
     names = unit_names(machine)
     taken: Counter[tuple[int, str]] = Counter()
+    busy: Counter[str] = Counter()
     for row in ran:
         if row.address in texts and row.unit is not None:
-            taken[row.address, names[row.unit]] += 1
+            unit, for_cycles = row.unit
+            taken[row.address, names[unit]] += 1
+            # A divider takes no other before it has ended.
+            busy[names[unit]] += for_cycles
     held = by_address(ran)
     cycles = result.cycles_median / point.calls
     counts = Counter(names)
@@ -124,7 +128,7 @@ def pressure(session: Any, machine: Machine, point: Point, by_rule: bool = False
     for name, count in counts.items():
         sum_ = sum(one.micro_ops.get(name, 0.0) for one in instructions)
         if sum_:
-            units.append(Unit(name, count, sum_, sum_ / (count * cycles) if cycles > 0 else 0.0))
+            units.append(Unit(name, count, sum_, busy[name] / calls / (count * cycles) if cycles > 0 else 0.0))
     return Pressure(point.routine, cycles, tuple(units), instructions)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.points import CACHE_STATES, PACKETS
 from breakeven.points.converged import measured
 from breakeven.points.engine import point_result
 
@@ -98,6 +99,10 @@ def explain_points(
 
     `by_rule`: as of `run_points`. `ports`: with the functional units that its instructions take.
     """
+    for point in points:
+        if point.cache_state >= PACKETS:
+            state = CACHE_STATES[point.cache_state]
+            raise UserError(f"{state} is the mean of a round of calls, and explain is of one: take --cache cold or l2")
     session = engine.open(machine)
     for point in points:
         found = measured(session, point, by_rule)

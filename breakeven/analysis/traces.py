@@ -25,8 +25,9 @@ class Row(NamedTuple):
     address: int
     text: str
     stages: tuple[int | None, ...]
-    #: the number of the functional unit that took it, where the trace tells it and it needed one
-    unit: int | None = None
+    #: the functional unit that took it, by number, and the cycles for which that takes no other; None: the trace does
+    #: not tell, or none was needed
+    unit: tuple[int, int] | None = None
 
 
 def keeps_one(machine: Machine) -> bool:
@@ -64,8 +65,9 @@ def rows(text: str, period: int, begin: int) -> list[Row]:
         first = lines[at].split(":", 6)
         ticks = [int(line.split(":")[2]) for line in lines[at : at + len(STAGES)]]
         if ticks[-1]:
-            unit = lines[at + STAGES.index("issue")].split(":")[3:]
-            found.append((int(first[5]), int(first[3], 16), first[6].strip(), ticks, int(unit[0]) if unit else None))
+            _, _, _, *unit = lines[at + STAGES.index("issue")].split(":")
+            taken = (int(unit[0]), int(unit[1])) if unit else None
+            found.append((int(first[5]), int(first[3], 16), first[6].strip(), ticks, taken))
     found.sort(key=lambda row: row[0])
     return [
         Row(address, says, tuple(tick // period - begin if tick else None for tick in ticks), unit)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 #: connections that have not sent a request's head yet: each has a descriptor, and a process has some 1000
 WAITING = 256
+
+
+def out_of_descriptors(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """For a loop, in place of a traceback for each connection that it cannot accept in a burst: it tries again by
+    itself, and who has a connection keeps it."""
+    error = context.get("exception")
+    if not (isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)):
+        loop.default_exception_handler(context)
 
 
 def protocol() -> type[asyncio.Protocol]:

@@ -44,10 +44,14 @@ def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
 
     import uvicorn
 
-    from breakeven.explorer.connections import protocol
+    from breakeven.explorer.connections import WAITING, out_of_descriptors, protocol
     from breakeven.explorer.server import application
 
     class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(out_of_descriptors)
+            await super().startup(sockets)
+
         def handle_exit(self, sig: int, frame: Any) -> None:
             # Answers that are under way would hold the end up.
             asyncio.get_running_loop().call_soon_threadsafe(hub.stop)
@@ -56,6 +60,7 @@ def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
     config = uvicorn.Config(
         application(hub, token, port), log_level="critical", access_log=False,
         server_header=False, timeout_graceful_shutdown=1, lifespan="on", http=protocol(), ws="none", loop="asyncio",
+        backlog=WAITING,
     )  # fmt: skip
     return Server(config)
 

@@ -4,12 +4,12 @@
 //! ```text
 //! O3PipeView:fetch:TICK:0xPC:MICROPC:SEQUENCE:DISASSEMBLY
 //! O3PipeView:decode:TICK          and so rename, dispatch, complete
-//! O3PipeView:issue:TICK[:UNIT]
+//! O3PipeView:issue:TICK[:UNIT:CYCLES]
 //! O3PipeView:retire:TICK:store:TICK
 //! ```
 //!
-//! UNIT is ours, and there only where it is asked for: the number of the functional unit that took the micro-op, as the
-//! description lists them. A stage that was not reached is 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store
+//! UNIT and CYCLES are ours, and there only where they are asked for: the number of the functional unit that took the
+//! micro-op, as the description lists them, and the cycles for which it takes no other. A stage that was not reached is 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store
 //! queue, 0 for everything else. Records come in the order in which micro-ops end, some 250 bytes each; SEQUENCE counts
 //! fetched micro-ops.
 //! Fact source: gem5 24.0 `src/cpu/o3/dyn_inst.cc`, `util/o3-pipeview.py`.
@@ -35,8 +35,9 @@ struct Record {
     fetch: Cycle,
     stages: [Cycle; STAGES.len()],
     retire: Cycle,
-    /// The functional unit that took it; [`NO_UNIT`].
+    /// The functional unit that took it; [`NO_UNIT`]. And for how many cycles it takes no other.
     unit: u8,
+    busy: u32,
     text: String,
 }
 
@@ -126,11 +127,11 @@ impl PipeView {
     pub fn dispatched(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 2, cycle);
     }
-    /// `unit`: the functional unit that takes it, or [`NO_UNIT`].
-    pub fn issued(&mut self, slot: usize, cycle: Cycle, unit: u8) {
+    /// `unit`: the functional unit that takes it, or [`NO_UNIT`], and for how many cycles it takes no other.
+    pub fn issued(&mut self, slot: usize, cycle: Cycle, (unit, busy): (u8, u32)) {
         self.reached(slot, 3, cycle);
         if let Some(r) = self.slots.get_mut(slot) {
-            r.unit = unit;
+            (r.unit, r.busy) = (unit, busy);
         }
     }
     pub fn completed(&mut self, slot: usize, cycle: Cycle) {
@@ -222,7 +223,7 @@ fn write(out: &mut String, r: &Record, period: u64, store: Cycle, units: bool) {
     for (name, c) in STAGES.iter().zip(r.stages) {
         let _ = write!(out, "O3PipeView:{name}:{}", tick(c));
         if units && *name == "issue" && r.unit != NO_UNIT {
-            let _ = write!(out, ":{}", r.unit);
+            let _ = write!(out, ":{}:{}", r.unit, r.busy);
         }
         out.push('\n');
     }
@@ -239,7 +240,7 @@ mod tests {
         v.decoded(slot, Cycle(cycle + 1));
         v.renamed(slot, Cycle(cycle + 2));
         v.dispatched(slot, Cycle(cycle + 3));
-        v.issued(slot, Cycle(cycle + 4), 2);
+        v.issued(slot, Cycle(cycle + 4), (2, 1));
         v.completed(slot, Cycle(cycle + 5));
     }
 
@@ -267,13 +268,13 @@ mod tests {
         for (slot, unit) in [(0, Some(2)), (1, Some(NO_UNIT)), (2, None)] {
             v.fetched(slot, Cycle(5), slot as u64, 0x10, true, "nop");
             if let Some(unit) = unit {
-                v.issued(slot, Cycle(7), unit);
+                v.issued(slot, Cycle(7), (unit, 12));
             }
             v.retired(slot, Cycle(9), false);
         }
         let text = v.take();
         let issued: Vec<_> = text.lines().filter(|line| line.contains(":issue:")).collect();
-        assert_eq!(issued, ["O3PipeView:issue:7:2", "O3PipeView:issue:7", "O3PipeView:issue:0"]);
+        assert_eq!(issued, ["O3PipeView:issue:7:2:12", "O3PipeView:issue:7", "O3PipeView:issue:0"]);
     }
 
     #[test]

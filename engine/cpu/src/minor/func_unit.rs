@@ -220,6 +220,11 @@ impl FuPool {
         &self.units[usize::from(unit) % MAX_UNITS]
     }
 
+    /// Cycles from one instruction's entry to the next one's.
+    pub fn issue_lat(&self, unit: u8) -> u32 {
+        self.units[usize::from(unit) % MAX_UNITS].issue_lat
+    }
+
     /// Units that execute `class`.
     #[inline]
     pub fn capable(&self, class: OpClass) -> u32 {

@@ -40,8 +40,8 @@ pub struct Units {
     at_work: u64,
     until: [Cycle; 64],
     next_release: Cycle,
-    /// Which one was taken last, for the trace; [`NO_UNIT`]: none was needed.
-    pub(super) last: u8,
+    /// Which one was taken last, for the trace, and for how many cycles; [`NO_UNIT`]: none was needed.
+    pub(super) last: (u8, u32),
 }
 
 /// A bit for each unit after `unit`, which is below 64.
@@ -126,7 +126,7 @@ impl Units {
             at_work: 0,
             until: [Cycle::ZERO; 64],
             next_release: Cycle::MAX,
-            last: NO_UNIT,
+            last: (NO_UNIT, 0),
         }
     }
 
@@ -193,7 +193,7 @@ impl Units {
     fn take_class(&mut self, class: OpClass, queue: usize, own: u8, now: Cycle) -> Grant {
         let c = &mut self.classes[queue][class as usize];
         if c.capable == 0 {
-            self.last = NO_UNIT;
+            self.last = (NO_UNIT, 0);
             return Grant::Latency(u32::from(own).max(1));
         }
         let free = c.capable & !self.taken;
@@ -203,12 +203,12 @@ impl Units {
         let next = free & c.behind;
         let unit = if next != 0 { next.trailing_zeros() } else { free.trailing_zeros() };
         c.behind = behind(unit);
-        #[allow(clippy::cast_possible_truncation)] // below 64
-        {
-            self.last = unit as u8;
-        }
         self.taken |= 1 << unit;
         let latency = if own != 0 { u32::from(own) } else { c.latency };
+        #[allow(clippy::cast_possible_truncation)] // below 64
+        {
+            self.last = (unit as u8, if c.pipelined { 1 } else { latency });
+        }
         if !c.pipelined && latency > 1 {
             self.at_work |= 1 << unit;
             let until = now + u64::from(latency);

@@ -163,6 +163,11 @@ impl Execute {
         self.next_issue
     }
 
+    /// Cycles for which `unit` takes no other instruction.
+    pub fn issue_lat(&self, unit: u8) -> u32 {
+        self.units.issue_lat(unit)
+    }
+
     /// At the end of cycle `now`: a micro-op that is in flight has been executed, and waits for its turn to commit.
     pub fn is_done(&self, seq: Seq, now: Cycle, ring: &InstRing) -> bool {
         let inst = ring.get(seq);

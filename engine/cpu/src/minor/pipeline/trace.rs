@@ -87,7 +87,8 @@ impl Pipeline {
             // Those of an old stream are dropped in front of the units.
             if self.ring.get(seq).stream == stream {
                 let unit = self.ring.get(seq).unit;
-                t.view.issued(self.ring.place(seq), now, if unit == NO_UNIT { pipeview::NO_UNIT } else { unit });
+                let taken = if unit == NO_UNIT { (pipeview::NO_UNIT, 0) } else { (unit, self.execute.issue_lat(unit)) };
+                t.view.issued(self.ring.place(seq), now, taken);
                 if unit == NO_UNIT {
                     t.view.completed(self.ring.place(seq), now);
                 }
