@@ -14,6 +14,8 @@ from breakeven.machine.resolve import Machine
 
 #: group -> the paths in it; the first that matches counts
 GROUPS = {
+    # Placed first to match first; shown last.
+    "model": r"(^|\.)gem5\w*$",
     "misaligned access": r"\.misaligned\.|cpu\.(forward|partialForward|alias)",
     "string instructions": r"\.microcode\.(rep_|string)|microcode\.flag_stall",
     "caches": r"(^|\.)(icache|dcache|l1\w*|l2\w*|l3\w*)\.|write_combining|\.prefetcher\.",
@@ -22,6 +24,7 @@ GROUPS = {
     "core": r"^cpu\.|clk_domain",
     "other": r"",
 }
+_MODEL = "model"
 #: mark of `machine_sources` -> word
 _MARKS = {"u": "sourced", "c": "calibrated", "a": "assumed", "g": "gem5", "m": "measured", "s": "set"}
 #: an owner's path -> what it is called
@@ -60,7 +63,7 @@ def controls(machine: Machine) -> list[dict[str, Any]]:
         for (path, name), limits in bounds_checked(machine.description).items()
     }
     found = [_control(each, raw[each.path], bounds.get(each.path)) for each in parameters(machine.description, sources)]
-    order = list(GROUPS)
+    order = [group for group in GROUPS if group != _MODEL] + [_MODEL]
     return sorted(filter(None, found), key=lambda each: (order.index(each["group"]), not each["main"]))
 
 
@@ -75,7 +78,8 @@ def _control(each: Parameter, value: Any, bounds: tuple[int, int] | None = None)
         "mark": _MARKS.get(marks[:1], "gem5"), "changed": "*" in each.mark,
         "main": bool(each.mark) or group == "misaligned access",
     }  # fmt: skip
-    if _NO_HARDWARE.search(name):
+    # What only says how gem5 does a thing is no hardware: it is not ranked among it.
+    if _NO_HARDWARE.search(name) or group == _MODEL:
         found["main"] = False
     if isinstance(value, bool):
         return {**found, "kind": "switch", "value": str(value).lower()}

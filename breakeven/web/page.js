@@ -262,7 +262,7 @@ function viewsOf(part, data, state, choose) {
   const other = () => make("p", { class: "soft" }, "Nothing was kept here of this condition; there is: ", part.points.map((point) => [button(`${[...Object.entries(point.where).map(([name, value]) => `${name} ${shown(value)}`), `${point.size} B`].join(", ")}`, () => choose(point), { class: "quiet" }), " "]));
   // Of long cold calls one is simulated without those before it.
   const alone = (point) => (point.of.some((one) => one.alone) ? ` One call alone; the table's medians: ${point.of.filter((one) => one.alone).map((one) => `${one.routine} ${one.alone}`).join(", ")} cycles.` : "");
-  const called = (point) => (point.of[0].calls ? `what ${point.of[0].calls} calls more take in a row` : "without the empty call around it");
+  const called = (point) => (point.of[0].calls ? `what ${point.of[0].calls} calls more take in a row` : "less an empty call");
   const TABS = {
     why: (point) => (point ? [make("p", { class: "soft" }, `One measurement of ${point.size} B, ${called(point)}. Each cycle is charged to what held up the next instruction.${alone(point)}`), accountView(point.of)] : [other()]),
     map: () => {

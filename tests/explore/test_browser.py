@@ -400,6 +400,17 @@ def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
         pytest.skip("this host runs no routines of ours")
     press.click()
     page.wait_for_selector("#plot path.dot title:has-text('measured here')", state="attached")
+    if "zen" in page.url:
+        # A program does not open user memory: neither do the curves beside its numbers.
+        assert "cpu.isa.enable_smap" in page.url
+
+
+@pytest.mark.long
+def test_why_opens_at_the_break_even(page) -> None:
+    settled(page)
+    ship = re.search(r"ship (\d+) B", page.inner_text("#verdict"))
+    assert ship is not None
+    page.wait_for_selector(f"#view p:has-text('One measurement of {ship[1]} B')")
 
 
 @pytest.mark.long

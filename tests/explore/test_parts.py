@@ -112,6 +112,10 @@ def test_controls_know_value_unit_range_and_source() -> None:
     assert (latency["unit"], latency["factor"], latency["value"]) == ("ns", 1000, "190000ps")
     assert latency["mark"] == "calibrated" and latency["group"] == "memory" and latency["low"] == 0
     assert found["l2.replacement_policy.any_way"]["kind"] == "switch"
+    # How gem5 does a thing is no hardware: it is not ranked, and comes last.
+    model = [each for each in found.values() if each["group"] == "model"]
+    assert {"cpu.gem5BundleBubbles", "cpu.gem5SplitTranslation"} <= {each["path"] for each in model}
+    assert not any(each["main"] for each in model) and list(found.values())[-len(model) :] == model
     assert controls.label_of("cpu", "numROBEntries") == "ROB entries"
     assert controls.label_of("cpu.dcache", "tag_latency") == "L1D tag latency"
 

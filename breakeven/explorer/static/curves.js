@@ -89,6 +89,8 @@ function dotsOf() {
 // Routines of one's own, which may be somebody else's code.
 const ownRoutines = () => state.routines.filter((name) => machine.routines.some(([each, , , own]) => own && each === name));
 
+const SMAP = "cpu.isa.enable_smap";
+
 function measureHost(press) {
   const asked_ = hostQuestion(), trusted = ownRoutines();
   if (trusted.length && press.dataset.told !== asked_) {
@@ -97,6 +99,8 @@ function measureHost(press) {
     return Promise.resolve();
   }
   press.disabled = true;
+  // A program on this host has no user access to open and close: the curves beside its numbers are without, too.
+  if (machine.isa === "x86" && settingOf(SMAP) === null) { setParameter(SMAP, "false"); refresh("parameter"); draw(); }
   Object.assign(known, { host: [], hostOf: asked_ });
   return ask("host", { trusted }, (line) => { known.host.push(...line.dots); drawCurves(); }).then(() => { press.disabled = false; });
 }

@@ -2,8 +2,10 @@
 const TABS = { why: ["why", drawWhy], map: ["map", drawMap], pipeline: ["pipeline", drawPipeline], code: ["code", drawCode] };
 const STATES = ["warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2"];
 
+// The size under the pointer; before there is one *why* is of the break-even, the others are of the middle.
 function viewSize() {
-  const wanted = view.at === "" ? Math.sqrt(Math.max(state.least, 1) * state.most) : Number(view.at);
+  const mark = view.tab === "why" && known.verdict && known.verdict.marks[0];
+  const wanted = view.at !== "" ? Number(view.at) : mark ? mark.size : Math.sqrt(Math.max(state.least, 1) * state.most);
   return nearest(wanted) ?? Math.round(wanted);
 }
 
@@ -13,7 +15,7 @@ function refreshView(force = false) {
   // What only draws otherwise asks nothing again.
   const key = fragment().replace(/&(zoom|from|find|all|open|hide|y|lx|ly)=[^&]*/g, "");
   // A map over sizes does not depend on the size under the pointer.
-  const shownKey = view.tab === "map" && view.map && view.map !== "offsets" ? key.replace(/&at=\d+/, "") : key;
+  const shownKey = view.tab === "map" && view.map && view.map !== "offsets" ? key.replace(/&at=\d+/, "") : `${key} ${viewSize()}`;
   if (!force && refreshView.shown === shownKey) return;
   refreshView.shown = shownKey;
   // Newer curves end what a view still asks: the next one asks again, whatever it is of.

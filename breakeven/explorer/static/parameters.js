@@ -143,7 +143,8 @@ function inputs(control) {
 // What a step of it moves, where it is ranked.
 function movedBy(path) {
   const moved = machine.ranked?.get(path) ?? null;
-  if (moved === null) return make("small", { class: "unranked" });
+  // The ranking is of the machine as it was: what has been moved since may have moved the answer, too.
+  if (moved === null || (moved < 0.0005 && settingOf(path) !== null)) return make("small", { class: "unranked" });
   return moved < 0.0005 ? make("small", { class: "unmoved" }, " no effect") : make("small", { class: "moved" }, ` ${shown(Number((moved * 100).toPrecision(2)))} %`);
 }
 
