@@ -27,6 +27,7 @@ from breakeven.machine.host import cpu_info
 from breakeven.points.engine import FLAG_NAMES, Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.record import REPETITIONS_AT, lists_of
+from breakeven.points.sequence import know
 from breakeven.routine.checks import check_known
 from breakeven.routine.registry import UserRoutineFile, user_file_by_routine, user_files
 
@@ -120,7 +121,7 @@ class NativeEngine(Engine):
         _refuse_settings(machine)
         check_known(self.routines(), routines, MachineSpec(host_name()))
         own = user_file_by_routine(self.isa)
-        for name in routines:
+        for name in (each for routine in routines for each in pt.routines_of(routine)):
             if name in own:
                 self.check_trusted(own[name], name)
 
@@ -197,8 +198,9 @@ class NativeSession:
         import numpy as np
 
         if self._own is not None:
+            know(self._own.routines)
             for name in self._own.routines:
-                if name.encode() in _names_of(records):
+                if name in _names_of(records):
                     self._engine.check_trusted(self._own, name)
         total = len(records) // pt.POINT_BYTES
         if np.any(np.frombuffer(records, pt.point_dtype())["flags"] & pt.FLAG_HUGE_PAGES):
@@ -275,10 +277,11 @@ class NativeSession:
         self._engine.unsteady += measured[2]
 
 
-def _names_of(records: bytes) -> set[bytes]:
+def _names_of(records: bytes) -> set[str]:
     """The routines that packed points name."""
     starts = range(0, len(records), pt.POINT_BYTES)
-    return {records[at : at + pt.ROUTINE_BYTES].rstrip(b"\0") for at in starts}
+    names = {pt.routine_in(records[at : at + pt.ROUTINE_BYTES]) for at in starts}
+    return {each for name in names for each in pt.routines_of(name)}
 
 
 def _executable(program: Path, folder: Path) -> Path:

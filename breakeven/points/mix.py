@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from breakeven.errors import UserError
+from breakeven.errors import PointError, UserError
 from breakeven.points.distribution import PUBLISHED, Distribution, load, uniform
 from breakeven.points.ranges import parse_integers
 from breakeven.points.record import (
@@ -25,7 +25,6 @@ from breakeven.points.record import (
     MAX_MIX_CALLS,
     MAX_SIZE,
     CallList,
-    PointError,
     check_range,
     kept_list,
 )
