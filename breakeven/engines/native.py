@@ -53,7 +53,10 @@ _VARIABLES = ("BREAKEVEN_COUNTER",)
 #: instruction set by what Python calls the machine
 _ISAS = {"x86_64": "x86", "riscv64": "riscv"}
 #: flags of a routine (docs/guests.md) that name an extension, as ``/proc/cpuinfo`` calls it
-_CPU_FLAGS = {"x86": {4: "adx", 8: "avx2", 16: "sse2", 64: "avx512bw"}, "riscv": {1: "zbb", 32: "v"}}
+_CPU_FLAGS = {
+    "x86": {4: "adx", 8: "avx2", 16: "sse2", 64: "avx512bw", 256: "sse4_2"},
+    "riscv": {1: "zbb", 32: "v", 128: "zbc", 512: "zicboz"},
+}
 
 
 def extensions(isa: str, info: dict[str, str]) -> list[str]:

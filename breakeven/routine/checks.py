@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from breakeven.errors import UserError, near
@@ -22,7 +23,7 @@ ISA_NAMES = {"riscv": "RISC-V", "x86": "x86-64"}
 #: a machine to name where one of that instruction set is needed
 EXAMPLES = {"riscv": "u74", "x86": "skylake"}
 #: kinds of routines that do the same job
-_JOBS = {"user-copy": "copy", "move": "copy"}
+_JOBS = {"user-copy": "copy", "move": "copy", "clear": "set"}
 #: what copies in a sequence
 _COPIES = ("copy", "user-copy", "move")
 #: the kind of a sequence
@@ -73,6 +74,19 @@ def _routines_of(isa: str) -> set[str]:
     except (DataNotFound, UserError):
         return set()
     return found.union(*(own.routines for own in user_files(isa)))
+
+
+def other_checksums() -> set[str]:
+    """The checksums other than the Internet's that some routine computes: each is a kind."""
+    from breakeven.routine.build import KINDS
+    from breakeven.routine.registry import user_files
+
+    found: set[str] = set()
+    for isa in ISA_NAMES:
+        with suppress(DataNotFound, UserError):
+            programs = [guest_elf(isa), *(own.guest.read_bytes() for own in user_files(isa))]
+            found.update(row["kind"] for program in programs for row in load_engine().routines(program))
+    return found - set(KINDS)
 
 
 def know_routines() -> None:

@@ -61,9 +61,9 @@
     BEGIN \symbol
 .endm
 
-/* A checksum that is right where the function of a REFERENCE in C is: `reference` is the symbol given there. */
-.macro CHECKSUM_LIKE reference:req, symbol:req, name:req, flags=0
-    ROUTINE_ENTRY .routines.kinds, \symbol, "\name", KIND_OTHER_CHECKSUM, \flags, \reference
+/* A checksum that is to return what that of a REFERENCE in C does: `checksum` is what is named there. */
+.macro CHECKSUM_LIKE checksum:req, symbol:req, name:req, flags=0
+    ROUTINE_ENTRY .routines.kinds, \symbol, "\name", KIND_OTHER_CHECKSUM, \flags, like_\checksum
     BEGIN \symbol
 .endm
 
@@ -123,15 +123,17 @@ struct routine_entry {
 #define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
     TABLE_##routine_kind(symbol, routine_name, routine_kind, routine_flags)
 
-/* What a checksum other than the Internet's is to be: its name, and a plain function, uint64_t f(const void *data, uint64_t
+/* What a checksum other than the Internet's is to be: a name, and a plain function, uint64_t f(const void *data, uint64_t
    size). CHECKSUM_LIKE registers those that are to return the same. */
 struct reference {
     char name[40];
     void *fn;
 };
-#define REFERENCE(symbol, checksum_name, function) const struct reference symbol = {checksum_name, (void *)function}
-#define CHECKSUM_LIKE(reference, symbol, routine_name, routine_flags)                                                  \
-    __attribute__((section(".routines.kinds"), used, aligned(8))) static const struct routine_entry like_##symbol = {  \
-        routine_name, KIND_OTHER_CHECKSUM, routine_flags, (void *)symbol, (uint64_t)&reference}
+#define REFERENCE(checksum, function)                                                                                  \
+    extern const struct reference like_##checksum;                                                                     \
+    const struct reference like_##checksum = {#checksum, (void *)function}
+#define CHECKSUM_LIKE(checksum, symbol, routine_name, routine_flags)                                                   \
+    __attribute__((section(".routines.kinds"), used, aligned(8))) static const struct routine_entry all_##symbol = {   \
+        routine_name, KIND_OTHER_CHECKSUM, routine_flags, (void *)symbol, (uint64_t)&like_##checksum}
 
 #endif

@@ -91,6 +91,17 @@ impl RoutineKind {
     }
 }
 
+/// By their numbers.
+const KINDS: [RoutineKind; 7] = [
+    RoutineKind::Copy,
+    RoutineKind::Checksum,
+    RoutineKind::UserCopy,
+    RoutineKind::CopyChecksum,
+    RoutineKind::Set,
+    RoutineKind::Move,
+    RoutineKind::Clear,
+];
+
 /// Size of one entry of the `.routines` section, and of the name in it.
 const ROUTINE_BYTES: u64 = 64;
 const ROUTINE_NAME: usize = 40;
@@ -233,18 +244,16 @@ impl<'a> Elf<'a> {
 
     fn routine(&self, entry: &[u8]) -> Result<Routine, EngineError> {
         let bytes = |at: usize, n: usize| entry[at..at + n].iter().rev().fold(0u64, |w, b| w << 8 | u64::from(*b));
-        let name = text_of(&entry[..ROUTINE_NAME]).ok_or_else(|| bad("a routine's name is empty or not printable ASCII"))?;
+        let name =
+            text_of(&entry[..ROUTINE_NAME]).ok_or_else(|| bad("a routine's name is empty or not printable ASCII"))?;
         let kind = match bytes(ROUTINE_NAME, 4) {
-            0 => RoutineKind::Copy,
-            1 => RoutineKind::Checksum,
-            2 => RoutineKind::UserCopy,
-            3 => RoutineKind::CopyChecksum,
-            4 => RoutineKind::Set,
-            5 => RoutineKind::Move,
-            6 => RoutineKind::Clear,
+            k @ 0..=6 => KINDS[k as usize].clone(),
             7 => {
                 let reference = self.file_bytes(bytes(ROUTINE_NAME + 16, 8), ROUTINE_NAME as u64).and_then(text_of);
-                let what = || bad(format!("routine {name} is a checksum like one that has no name in the file"));
+                // What is called like a kind would be taken for one.
+                let reference = reference.filter(|n| n != "all" && KINDS.iter().all(|kind| kind.name() != n));
+                let what =
+                    || bad(format!("routine {name} is a checksum like one without a name of its own in the file"));
                 RoutineKind::OtherChecksum(reference.ok_or_else(what)?)
             }
             k => {

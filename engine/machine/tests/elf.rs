@@ -150,6 +150,11 @@ fn routines_are_listed_and_bad_tables_refused() {
     let kinds: Vec<_> = routines.iter().map(|r| (r.name.as_str(), r.kind.name())).collect();
     assert_eq!(kinds, [("rv-byte", "copy"), ("csum", "checksum"), ("clear", "clear"), ("crc", "crc32c")]);
 
+    poke(&mut more, 256, b"copy\0\0");
+    let file = build(RAM, &more, more.len() as u64, &both);
+    let text = Elf::parse(&file).expect("parses").routines().expect_err("refused").to_string();
+    assert!(text.contains("without a name of its own"), "{text}");
+
     let error = |table: &[u8], symbols: &[(&str, u64)]| {
         let file = build(RAM, table, table.len() as u64, symbols);
         Elf::parse(&file).expect("parses").routines().expect_err("refused").to_string()
@@ -161,7 +166,7 @@ fn routines_are_listed_and_bad_tables_refused() {
     poke(&mut table, 40, &[8]);
     assert!(error(&table, &symbols).contains("kind 8"));
     poke(&mut table, 40, &[7]);
-    assert!(error(&table, &symbols).contains("like one that has no name"));
+    assert!(error(&table, &symbols).contains("like one without a name"));
     poke(&mut table, 0, &[0xff]);
     assert!(error(&table, &symbols).contains("name"));
 }
