@@ -45,3 +45,13 @@ def test_tables_and_the_store_have_the_name_as_it_was_written(in_process, tmp_pa
     assert json.loads(out)["routine"] == COPY_SUM
     (row,) = api.explain(COPY_SUM, machine="u74", size=64).values()
     assert row.result.point.routine == COPY_SUM
+
+
+@pytest.mark.slow
+def test_the_explorer_shows_the_code_of_both(in_process, tmp_path: Path) -> None:
+    page = tmp_path / "e.html"
+    status, _, error = in_process(
+        "explore", COPY_SUM, "rv-copy-csum", "-m", "atomic", "-n", "1..64", "-o", page, "--no-store"
+    )
+    assert status == 0, error
+    assert COPY_SUM in page.read_text()
