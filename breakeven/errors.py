@@ -31,6 +31,10 @@ def shown_path(path: Path | str | None) -> str:
     return printable(str(path), keep="")
 
 
+class PointError(UserError, ValueError):
+    """A field of a point is out of its range."""
+
+
 def near(name: str, known: Iterable[str], *, all_of: str = "") -> str:
     """``; did you mean 'x' or 'y'?`` for the names in `known` close to `name`, or where to look for all of them."""
     from difflib import get_close_matches  # only errors pay for it

@@ -65,15 +65,17 @@ def run_table(records: list[bytes], policy: str = "hardware", guest: str = "risc
 ROUTINES = _engine.routines(elf())
 NAMES = [routine["name"] for routine in ROUTINES]
 KIND = {routine["name"]: routine["kind"] for routine in ROUTINES}
-COPIES = [name for name in NAMES if KIND[name] != "checksum"]
+#: what only reads
+SUMS = ("checksum", "crc32c", "adler32")
+COPIES = [name for name in NAMES if KIND[name] not in SUMS]
 CHECKSUMS = [name for name in NAMES if KIND[name] == "checksum"]
 USER_COPIES = [name for name in NAMES if KIND[name] == "user-copy"]
-SETS = [name for name in NAMES if KIND[name] == "set"]
+SETS = [name for name in NAMES if KIND[name] in ("set", "clear")]
 POLICIES = ["hardware", "trap"]
 
 
 def offsets(name: str) -> list[tuple[int, int]]:
-    return [(src, dst) for src in range(8) for dst in (range(8) if KIND[name] != "checksum" else [0])]
+    return [(src, dst) for src in range(8) for dst in (range(8) if KIND[name] not in SUMS else [0])]
 
 
 def test_the_routines_of_the_study_are_there():
@@ -105,7 +107,7 @@ def test_nothing_beyond_the_last_byte_is_needed(name, policy):
     """The page after the source's, or the destination's, last byte is missing."""
     sizes = [*range(40), *range(60, 140), 255, 256, 257]
     records = [point(name, n, (PAGE - n) % PAGE, dst, fault_at=n, seed=n) for n in sizes for dst in (0, 1, 4, 7)]
-    if KIND[name] != "checksum":
+    if KIND[name] not in SUMS:
         records += [
             point(name, n, src, (PAGE - n) % PAGE, fault_at=n | FAULT_IN_DESTINATION, seed=n)
             for n in sizes
@@ -175,7 +177,7 @@ def test_the_states_that_a_network_driver_leaves(name):
     records = [
         point(name, size, src, dst, state=state, size2=window, warmup=1, flags=flags)
         for size, window in shapes
-        for state in ((9,) if KIND[name] == "checksum" else (9, 10))
+        for state in ((9,) if KIND[name] in SUMS else (9, 10))
         for src, dst, flags in ((0, 0, 0), (3, 5, 1), (4095, 4095, 2))
     ]
     assert_right(records, run_table(records))
@@ -324,9 +326,10 @@ def run_qemu(tmp_path: Path, table: bytes) -> list[Result]:
 
 @pytest.mark.skipif(shutil.which("qemu-system-riscv64") is None, reason="no qemu-system-riscv64")
 def test_qemu_gives_the_same_results(tmp_path):
-    """Statuses, return values and instruction counts, on a machine that is not ours."""
+    """Statuses, return values and instruction counts, on a machine that is not ours (qemu 7.2 has no Zicboz)."""
+    names = [name for name in NAMES if "zicboz" not in name]
     records = [
-        point(name, size, src, dst) for name in NAMES for size in (9, 500, 1448) for src in (0, 3) for dst in (0, 5)
+        point(name, size, src, dst) for name in names for size in (9, 500, 1448) for src in (0, 3) for dst in (0, 5)
     ]
     qemu = run_qemu(tmp_path, points_file(b"".join(records)))
     ours = run_table(records)

@@ -118,7 +118,7 @@ def test_every_routine_is_right_in_a_mix(isa: str, reader: int) -> None:
     kinds = {routine.name: routine.kind for routine in api.routines(ATOMIC[isa])}
     for record, result in zip(records, results, strict=True):
         name = record[:40].rstrip(b"\0").decode()
-        if reader and kinds[name] == "checksum":
+        if reader and kinds[name] in ("checksum", "crc32c", "adler32"):
             assert result.status == OUT_OF_RANGE
             continue
         assert result.ok and result.cycles_median > MIX.calls, (name, result.problem)
@@ -228,7 +228,8 @@ def test_orders_differ_from_measurement_to_measurement() -> None:
 @pytest.mark.qemu
 @pytest.mark.skipif(shutil.which("qemu-system-riscv64") is None, reason="no qemu-system-riscv64")
 def test_qemu_finds_every_riscv_routine_right(tmp_path: Path) -> None:
-    records = b"".join(records_of("riscv"))
+    # qemu 7.2 has no Zicboz.
+    records = b"".join(record for record in records_of("riscv") if b"zicboz" not in record[:40])
     qemu = run_riscv_qemu(tmp_path, pt.points_file(records, lists_of(records)))
     ours = pt.unpack_results(_sweep("riscv").run(records, lists=lists_of(records)))
     assert [(one.status, one.ret, one.instructions) for one in qemu] == [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from breakeven.analysis.comparison import Comparison
 from breakeven.analysis.crossings import crossings_along, leads
 from breakeven.errors import UserError
+from breakeven.points import routine_in
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.table import failures
 from breakeven.sweeps.run import run_sweep
@@ -62,5 +63,5 @@ def _half_iqrs(engine: Engine, spec: SweepSpec, x: list[int], names: list[str]) 
         half_iqr = engine.half_iqr_of(row.tobytes())
         if half_iqr is None:
             return {}
-        found[row["routine"].decode(), int(row["size"])] = half_iqr / int(row["calls"])
+        found[routine_in(row["routine"]), int(row["size"])] = half_iqr / int(row["calls"])
     return {name: [found[name, size] for size in x] for name in names}

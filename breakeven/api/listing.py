@@ -95,14 +95,15 @@ def reproduce(
 def add(
     source: str | Path, isa: str = "", *, kind: str = "copy", name: str = "", needs: str | Sequence[str] = (),
     flags: str | Sequence[str] = (), symbol: str = "", defines: Mapping[str, int] | None = None,
-    more: Sequence[str | Path] = (),
+    more: Sequence[str | Path] = (), reference: str | Path | None = None,
 ) -> Added:  # fmt: skip
     """Makes a ``.S`` or ``.c`` file of yours, or a function of compiled code, a routine like all others
     (docs/add-a-routine.md).
 
     `isa`: ``"riscv"`` or ``"x86"`` (compiled code says its own); `kind`: ``"copy"``, ``"checksum"``,
-    ``"user-copy"``, ``"copy-checksum"``, ``"set"`` or ``"move"``; `needs`: extensions; `flags`: more of the
-    compiler's. Of compiled code (``.o``, ``.a``, ``.so``): `symbol`, the function; `defines`, the values of
+    ``"user-copy"``, ``"copy-checksum"``, ``"set"``, ``"move"``, ``"clear"``, ``"crc32c"`` or ``"adler32"``;
+    `reference`: of another checksum a file with the function ``NAME_reference``; `needs`: extensions; `flags`: more
+    of the compiler's. Of compiled code (``.o``, ``.a``, ``.so``): `symbol`, the function; `defines`, the values of
     variables that it reads; `more`, files that define what the first one lacks. A `UserError` has the compiler's
     words, or the first wrong byte. What was added: ``.file.routines``, ``.file.extensions``; at how many points it
     was right: ``.points``; what is to be known of it: ``.notes``.
@@ -114,7 +115,7 @@ def add(
         Build(
             Path(source), tuple(Path(path) for path in more), kind, name, tuple(names_of(needs)),
             tuple(names_of(flags)),
-            symbol, dict(defines or {}),
+            symbol, dict(defines or {}), reference=Path(reference) if reference else None,
         ),
         isa,
     )  # fmt: skip

@@ -26,9 +26,21 @@ def add_(
         ),
     ] = None,
     isa: Annotated[str, typer.Option(help="riscv or x86; compiled code says its own.")] = "",
-    kind: Annotated[str, typer.Option(help="copy, checksum, user-copy, copy-checksum, set, move.")] = "copy",
+    kind: Annotated[
+        str, typer.Option(help="copy, checksum, user-copy, copy-checksum, set, move, clear; crc32c, adler32.")
+    ] = "copy",
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of another checksum than the Internet's: a C function NAME_reference of what is right.",
+        ),
+    ] = None,
     name: Annotated[str, typer.Option(help="The routine's name; else the file's or the symbol's.")] = "",
-    needs: Annotated[str, typer.Option(help="riscv: zbb, v, misaligned; x86: adx, avx2, avx512, sse2 (a,b,...).")] = "",
+    needs: Annotated[
+        str,
+        typer.Option(help="riscv: zbb, zbc, zicboz, v, misaligned; x86: adx, avx2, avx512, sse2, sse4_2 (a,b,...)."),
+    ] = "",
     flags: Annotated[str, typer.Option(help="More compiler flags, in one argument.")] = "",
     symbol: Annotated[str, typer.Option(help="The function, of a file that has several.")] = "",
     define: Annotated[
@@ -67,7 +79,7 @@ def add_(
     missing_for = _missing_on(machine)
     done = add(
         source[0], isa, kind=kind, name=name, needs=list(filter(None, needs.split(","))), flags=more_flags,
-        symbol=symbol, defines=dict(map(_definition, define)), more=source[1:],
+        symbol=symbol, defines=dict(map(_definition, define)), more=source[1:], reference=reference,
     )  # fmt: skip
     lacking = missing_for(done)
     if json:

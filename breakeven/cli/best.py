@@ -30,7 +30,9 @@ from breakeven.errors import UserError
 @measuring_option_group
 def best_(
     *,
-    kind: Annotated[str, typer.Argument(help="copy, user-copy, checksum, copy-checksum, set, move.")],
+    kind: Annotated[
+        str, typer.Argument(help="copy, user-copy, checksum, copy-checksum, set, move, clear, crc32c, ...")
+    ],
     machine: MachinesOption = ["u74"],  # noqa: B006
     sizes: Annotated[str, typer.Option("--sizes", "-n", help="Sizes in bytes.")] = "8,16,32,64,100,256,512,1448",
     src: Annotated[

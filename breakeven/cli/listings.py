@@ -28,18 +28,21 @@ def routines_(
             "--machine", "-m", help="Whose instruction set, and what it lacks.", autocompletion=completion.machines
         ),
     ] = "u74",
-    kind: Annotated[str, typer.Option(help="Only copy, checksum, user-copy, copy-checksum, set or move.")] = "",
+    kind: Annotated[
+        str, typer.Option(help="Only copy, checksum, user-copy, copy-checksum, set, move, clear, crc32c, ...")
+    ] = "",
     guest: GuestOption = None,
     json: JsonOption = False,
 ) -> int:
     """The routines there are, with what they do; `routines NAME` shows one with its source and listing."""
     from breakeven.output.console import print_json, print_table
     from breakeven.routine.build import KINDS
+    from breakeven.routine.checks import other_checksums
     from breakeven.routine.guest import guest_routines
     from breakeven.routine.page import Text, texts
 
-    if kind and kind not in KINDS:
-        raise UserError(f"unknown kind {kind!r}: one of {', '.join(KINDS)}")
+    if kind and kind not in (known := [*KINDS, *sorted(other_checksums())]):
+        raise UserError(f"unknown kind {kind!r}: one of {', '.join(known)}")
     if name:
         return _one_routine(name, machine, guest, json)
     isa, found = guest_routines(machine_spec(machine, []), guest)

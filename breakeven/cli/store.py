@@ -70,10 +70,12 @@ def export(
     from breakeven.files.binaries import load_engine
     from breakeven.output.console import print_json
     from breakeven.points.table import check_output, write_table
+    from breakeven.routine.checks import know_routines
     from breakeven.store import Store
     from breakeven.store.contents import frame
 
     check_output(out)
+    know_routines()
     with Store(_existing(store), reading=True) as opened:
         with opened.telling("left out"):
             table = frame(opened, machine, None if all_engines else load_engine().fingerprint)

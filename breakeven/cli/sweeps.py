@@ -43,7 +43,7 @@ def sweep(
     routines: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Routines, or all, copy, user-copy, checksum, copy-checksum, set, move.",
+            help="Routines, or all, copy, user-copy, checksum, copy-checksum, set, move, clear, crc32c, ...",
             autocompletion=completion.routines,
         ),
     ] = None,

@@ -27,6 +27,7 @@ from breakeven.machine.host import cpu_info
 from breakeven.points.engine import FLAG_NAMES, Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.record import REPETITIONS_AT, lists_of
+from breakeven.points.sequence import know
 from breakeven.routine.checks import check_known
 from breakeven.routine.registry import UserRoutineFile, user_file_by_routine, user_files
 
@@ -52,7 +53,10 @@ _VARIABLES = ("BREAKEVEN_COUNTER",)
 #: instruction set by what Python calls the machine
 _ISAS = {"x86_64": "x86", "riscv64": "riscv"}
 #: flags of a routine (docs/guests.md) that name an extension, as ``/proc/cpuinfo`` calls it
-_CPU_FLAGS = {"x86": {4: "adx", 8: "avx2", 16: "sse2", 64: "avx512bw"}, "riscv": {1: "zbb", 32: "v"}}
+_CPU_FLAGS = {
+    "x86": {4: "adx", 8: "avx2", 16: "sse2", 64: "avx512bw", 256: "sse4_2"},
+    "riscv": {1: "zbb", 32: "v", 128: "zbc", 512: "zicboz"},
+}
 
 
 def extensions(isa: str, info: dict[str, str]) -> list[str]:
@@ -120,7 +124,7 @@ class NativeEngine(Engine):
         _refuse_settings(machine)
         check_known(self.routines(), routines, MachineSpec(host_name()))
         own = user_file_by_routine(self.isa)
-        for name in routines:
+        for name in (each for routine in routines for each in pt.routines_of(routine)):
             if name in own:
                 self.check_trusted(own[name], name)
 
@@ -197,8 +201,9 @@ class NativeSession:
         import numpy as np
 
         if self._own is not None:
+            know(self._own.routines)
             for name in self._own.routines:
-                if name.encode() in _names_of(records):
+                if name in _names_of(records):
                     self._engine.check_trusted(self._own, name)
         total = len(records) // pt.POINT_BYTES
         if np.any(np.frombuffer(records, pt.point_dtype())["flags"] & pt.FLAG_HUGE_PAGES):
@@ -275,10 +280,11 @@ class NativeSession:
         self._engine.unsteady += measured[2]
 
 
-def _names_of(records: bytes) -> set[bytes]:
+def _names_of(records: bytes) -> set[str]:
     """The routines that packed points name."""
     starts = range(0, len(records), pt.POINT_BYTES)
-    return {records[at : at + pt.ROUTINE_BYTES].rstrip(b"\0") for at in starts}
+    names = {pt.routine_in(records[at : at + pt.ROUTINE_BYTES]) for at in starts}
+    return {each for name in names for each in pt.routines_of(name)}
 
 
 def _executable(program: Path, folder: Path) -> Path:

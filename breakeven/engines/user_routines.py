@@ -11,7 +11,7 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.machine.resolve import resolve
-from breakeven.points import POINT_BYTES, RESULT_BYTES, ROUTINE_BYTES, Point
+from breakeven.points import POINT_BYTES, RESULT_BYTES, Point, routine_in, routines_of
 from breakeven.points.engine import Engine, Measured, Progress, Results, Routine, Session
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.checks import check_known
@@ -46,8 +46,7 @@ class UserRoutinesSession:
         return self._sessions[guest]
 
     def _guest_of(self, routine: str) -> Path | None:
-        own = self._own.get(routine)
-        return own.guest if own else None
+        return _guest_of(self._own, routine)
 
     @property
     def machine_hash(self) -> str:
@@ -70,7 +69,7 @@ class UserRoutinesSession:
         total = len(records) // POINT_BYTES
         places: dict[Path | None, list[int]] = {}
         for i in range(total):
-            name = routine_of(records[i * POINT_BYTES : (i + 1) * POINT_BYTES])
+            name = routine_in(records[i * POINT_BYTES : (i + 1) * POINT_BYTES])
             places.setdefault(self._guest_of(name), []).append(i)
         if len(places) == 1:
             return self._session(next(iter(places))).run(records, threads, progress, on_results)
@@ -97,9 +96,10 @@ class UserRoutinesSession:
         return measured
 
 
-def routine_of(point: bytes) -> str:
-    """The routine that a packed point names."""
-    return point[:ROUTINE_BYTES].rstrip(b"\0").decode(errors="replace")
+def _guest_of(own: dict[str, UserRoutineFile], routine: str) -> Path | None:
+    """The user's guest that holds a routine, or both of a sequence; None: it is breakeven's."""
+    file = own.get(routines_of(routine)[0])
+    return file.guest if file else None
 
 
 def _numbered(results: bytes, indices: Sequence[int]) -> list[bytes]:
@@ -141,7 +141,8 @@ class UserRoutinesEngine(Engine):
         self._engine(None).check(machine)
         check_known(guest_routines(machine)[1], routines, machine)
         own = user_file_by_routine(resolve(machine, unread=True).isa)
-        for file in {own[name].folder: own[name] for name in routines if name in own}.values():
+        names = [each for name in routines for each in routines_of(name)]
+        for file in {own[name].folder: own[name] for name in names if name in own}.values():
             check_harness(file)
 
     def machine_hash(self, machine: MachineSpec) -> str:
@@ -154,7 +155,7 @@ class UserRoutinesEngine(Engine):
     def kept(self, machine: MachineSpec, points: Sequence[bytes]) -> list[bool]:
         """As `StoredEngine.kept`, each point in the guest of its routine."""
         own = user_file_by_routine(resolve(machine, unread=True).isa)
-        guests = [own[name].guest if name in own else None for name in map(routine_of, points)]
+        guests = [_guest_of(own, routine_in(point)) for point in points]
         found: dict[bytes, bool] = {}
         for guest in dict.fromkeys(guests):
             some = [point for point, where in zip(points, guests, strict=True) if where == guest]

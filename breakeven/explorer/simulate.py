@@ -25,7 +25,7 @@ from breakeven.files.binaries import guest_elf
 from breakeven.files.data import find_data
 from breakeven.files.importing import read_again
 from breakeven.machine.resolve import Machine, forget, resolve
-from breakeven.points import CACHE_STATES, MEASURES, Point, index_of
+from breakeven.points import CACHE_STATES, MEASURES, Point, index_of, routines_of
 from breakeven.points.converged import measured
 from breakeven.routine.checks import check_routines
 from breakeven.routine.registry import user_files
@@ -278,14 +278,17 @@ class Simulator:
         return {"account": as_dict(account_of(found[0].stats, name, found[0].subtracted)), "trace": trace}
 
     def code(self, name: str, settings: Settings, routine: str) -> dict[str, Any]:
-        """A routine's listing: [address, text], and what its file says of it."""
+        """A routine's listing: [address, text], and what its file says of it; of a sequence both."""
         from breakeven.routine.page import page
         from breakeven.routine.registry import user_file_by_routine
 
         isa = self.variant(name, settings).machine.isa
-        own = user_file_by_routine(isa).get(routine)
-        found = page(isa, routine, own.guest if own else None)
-        return {"text": found["text"], "published": found["published"], "listing": found["listing"]}
+        files = user_file_by_routine(isa)
+        parts = [page(isa, each, files[each].guest if each in files else None) for each in routines_of(routine)]
+        return {
+            "text": " Then: ".join(part["text"] for part in parts),
+            **{what: [line for part in parts for line in part[what]] for what in ("published", "listing")},
+        }
 
     def commands(self, state: dict[str, Any], sizes: Sequence[int]) -> dict[str, str]:
         """What makes a state's curves again (`commands`); settings without effect are left out."""

@@ -6,6 +6,7 @@ points, `table` the tidy table of many.
 
 from __future__ import annotations
 
+from breakeven.errors import PointError
 from breakeven.points.record import (
     CACHE_STATES,
     FAULT_IN_DESTINATION,
@@ -26,7 +27,6 @@ from breakeven.points.record import (
     STREAM,
     STREAM_FLAGS,
     Point,
-    PointError,
     as_dict,
     check_distance,
     check_range,
@@ -36,6 +36,8 @@ from breakeven.points.record import (
     pack,
     point_dtype,
     points_file,
+    routine_in,
+    routines_of,
     stream_calls,
     stream_flags,
     unpack,
@@ -90,6 +92,8 @@ __all__ = [
     "point_dtype",
     "points_file",
     "result_dtype",
+    "routine_in",
+    "routines_of",
     "stream_calls",
     "stream_flags",
     "unpack",

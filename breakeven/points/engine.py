@@ -19,7 +19,8 @@ Results = Callable[[bytes, bytes], None]
 #: flags of a routine (docs/guests.md) that name an extension: the extension and the ISA object's parameter
 FLAG_NEEDS = {
     1: ("Zbb", "enable_Zbb"), 4: ("ADX", "enable_adx"), 8: ("AVX2", "enable_avx2"), 16: ("SSE2", "enable_sse2"),
-    32: ("V", "enable_rvv"), 64: ("AVX-512", "enable_avx512"),
+    32: ("V", "enable_rvv"), 64: ("AVX-512", "enable_avx512"), 128: ("Zbc", "enable_Zbc"),
+    256: ("SSE4.2", "enable_sse4_2"), 512: ("Zicboz", "enable_Zicboz_fs"),
 }  # fmt: skip
 #: flags of a routine in words
 FLAG_NAMES = {

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from breakeven.errors import UserError
+from breakeven.errors import PointError, UserError
 from breakeven.points.distribution import PUBLISHED, Distribution, load, uniform
 from breakeven.points.ranges import parse_integers
 from breakeven.points.record import (
@@ -26,7 +26,6 @@ from breakeven.points.record import (
     MAX_SIZE,
     MAX_STREAM,
     CallList,
-    PointError,
     check_range,
     kept_list,
 )

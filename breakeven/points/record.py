@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from breakeven.errors import UserError
+from breakeven.errors import PointError, UserError
 from breakeven.points.measurements import repetitions_of
 
 if TYPE_CHECKING:
@@ -94,10 +94,6 @@ def point_dtype() -> np.dtype:
     return np.dtype([(name, code if code[0] in "SV" else f"<{code}") for name, _, code in _POINT_LAYOUT])
 
 
-class PointError(UserError, ValueError):
-    """A field of a point is out of its range."""
-
-
 # field -> (least, most)
 RANGES: dict[str, tuple[int, int]] = {
     "size": (0, MAX_SIZE),
@@ -161,6 +157,13 @@ def stream_calls(total: int, size: int) -> int:
 
 def check_routine_name(name: str) -> bytes:
     """The name as the guests store it; raises `PointError` when it cannot be one."""
+    if ":" in name:
+        from breakeven.points.sequence import record_name, sequence_of  # few ask for one
+
+        sequence = sequence_of(name)
+        for part in (sequence.first, sequence.second):
+            check_routine_name(part)
+        return record_name(sequence)
     try:
         encoded = name.encode()
     except UnicodeEncodeError:
@@ -170,6 +173,25 @@ def check_routine_name(name: str) -> bytes:
             f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes of printable UTF-8, the first no '-'"
         )
     return encoded
+
+
+def routines_of(name: str) -> list[str]:
+    """The routines that a name stands for: both of a sequence, else itself."""
+    if ":" not in name:
+        return [name]
+    from breakeven.points.sequence import sequence_of
+
+    return list(sequence_of(name)[1:])
+
+
+def routine_in(record: bytes) -> str:
+    """The routine, or the sequence, that a packed point names: as it was written where this process knows it."""
+    name = record[:ROUTINE_BYTES].rstrip(b"\0").decode(errors="replace")
+    if ":" in name:
+        from breakeven.points.sequence import name_in
+
+        return name_in(name)
+    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +250,10 @@ class Point:
             index = self.fault_at & ~FAULT_IN_DESTINATION
             if not 0 <= self.fault_at < 1 << 64 or index > self.size:
                 raise PointError(f"fault_at {index} is out of range: 0 to the size ({self.size})")
+        if ":" in self.routine:
+            from breakeven.points.sequence import check_sequence
+
+            check_sequence(self.routine, self.parameter, self.distance)
 
     def _validate_mix(self) -> None:
         if (self.measure == MIX) != (self.mix != 0):
@@ -245,7 +271,7 @@ class Point:
         """The record of this point, validated."""
         self.validate()
         values = [getattr(self, field) for field in _POINT_FIELDS]
-        return _POINT.pack(values[0].encode(), *values[1:])
+        return _POINT.pack(check_routine_name(values[0]), *values[1:])
 
 
 _POINT_FIELDS = tuple(field.name for field in fields(Point))
@@ -333,8 +359,7 @@ def unpack(data: bytes) -> list[Point]:
         raise UserError(f"the points file announces {count} points and holds {len(data) - _HEADER.size} bytes of them")
     points = []
     for row in _POINT.iter_unpack(data[_HEADER.size : points_end]):
-        name = row[0].rstrip(b"\0").decode(errors="replace")
-        points.append(Point(name, *row[1 : len(_POINT_FIELDS)]))
+        points.append(Point(routine_in(row[0]), *row[1 : len(_POINT_FIELDS)]))
     return points
 
 

@@ -26,7 +26,7 @@ def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results
     """
     import pandas as pd
 
-    names = [name.decode() for name in records["routine"]]
+    names = [pt.routine_in(name) for name in records["routine"]]
     columns: dict[str, object] = {
         "routine": pd.Categorical(names, categories=list(dict.fromkeys(names))),
         "machine": machine,

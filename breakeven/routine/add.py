@@ -16,7 +16,8 @@ from pathlib import Path
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.sandbox import terminable
-from breakeven.routine.build import KINDS, NEEDS, Build, build, check_name, is_shared, register_needs
+from breakeven.routine.build import KINDS, NEEDS, SHIPPED, Build, build, check_name, is_shared, register_needs
+from breakeven.routine.checks import other_checksums
 from breakeven.routine.contract import ENDLESS, INVALID_OPCODE, check_contract
 from breakeven.routine.cures import why_endless
 from breakeven.routine.extensions import DIRTY, MISALIGNED, holds, used_by
@@ -81,6 +82,8 @@ def add(what: Build, isa: str) -> Added:
         fresh.mkdir()
         if not what.exists:
             shutil.copy(what.source, fresh / what.source.name)
+        if what.reference and what.reference.name != what.source.name:
+            shutil.copy(what.reference, fresh / what.reference.name)
         (work / "build" / "guest").rename(fresh / GUEST)
         (work / "build" / "routines").rename(fresh / OBJECTS)
         if (native := work / "build" / "native").is_file():
@@ -130,6 +133,7 @@ def _options(what: Build) -> str:
     """What else to give to `add` to get the same again."""
     words = [str(path.resolve()) for path in what.more]
     words += ["--kind", what.kind] if what.kind != "copy" else []
+    words += ["--reference", str(what.reference.resolve())] if what.reference else []
     words += ["--symbol", what.symbol] if what.symbol else []
     words += ["--name", what.name] if what.name else []
     for name, value in what.defines.items():
@@ -169,11 +173,10 @@ def _check_arguments(what: Build, isa: str) -> str:
     """The instruction set; raises `UserError` for what cannot be meant."""
     if isa and isa not in NEEDS:
         raise UserError(f"unknown instruction set {isa!r}: one of {', '.join(NEEDS)}")
-    if what.kind not in KINDS:
-        raise UserError(f"unknown kind {what.kind!r}: one of {', '.join(KINDS)}")
+    _check_kind(what)
     if what.name:
         check_name(what.name)
-    for path in (what.source, *what.more):
+    for path in filter(None, (what.source, *what.more, what.reference)):
         if not path.is_file():
             raise UserError(f"there is no file {str(path)!r}")
         if not str(path.resolve()).isprintable():
@@ -191,6 +194,19 @@ def _check_arguments(what: Build, isa: str) -> str:
         if need not in NEEDS[isa]:
             raise UserError(f"unknown need {need!r} on {isa}: one of {', '.join(NEEDS[isa])}")
     return isa
+
+
+def _check_kind(what: Build) -> None:
+    """Raises `UserError` for a kind that nothing says the meaning of."""
+    if what.reference and what.kind != "checksum":
+        raise UserError(f"--reference is of a checksum: leave out --kind {what.kind}")
+    if what.reference and what.reference.suffix not in SOURCES:
+        raise UserError(f"{str(what.reference)!r} is no source: --reference names a {_listed(SOURCES)} file")
+    if what.kind in KINDS or what.kind in SHIPPED:
+        return
+    if what.kind in other_checksums():
+        raise UserError(f"{what.kind} is a checksum of yours: give --kind checksum and its --reference again")
+    raise UserError(f"unknown kind {what.kind!r}: one of {', '.join((*KINDS, *SHIPPED))}")
 
 
 def _isa_of(what: Build) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from breakeven._engine import _Contents
 
 #: kinds and flags as in docs/guests.md
-KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3, "set": 4, "move": 5}
+KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3, "set": 4, "move": 5, "clear": 6}
+#: checksums other than the Internet's that breakeven has a reference of: kinds, too (workloads/harness/references.c)
+SHIPPED = ("crc32c", "adler32")
 #: the part of AVX-512 that the front end knows
 _AVX512 = "-mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl"
 #: what a routine may need: its flag and the compiler's option for it, by instruction set
@@ -37,10 +39,20 @@ NEEDS = {
         "zbb": (1, "-march=rv64imafdc_zicsr_zifencei_zbb"),
         "misaligned": (2, ""),
         "v": (32, "-march=rv64imafdcv_zicsr_zifencei"),
+        "zbc": (128, "-march=rv64imafdc_zicsr_zifencei_zbc"),
+        "zicboz": (512, "-march=rv64imafdc_zicsr_zifencei_zicboz"),
     },
-    "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2"), "avx512": (64, _AVX512)},
+    "x86": {
+        "adx": (4, "-madx"),
+        "avx2": (8, "-mavx2"),
+        "sse2": (16, "-msse2"),
+        "avx512": (64, _AVX512),
+        "sse4_2": (256, "-msse4.2"),
+    },
 }
 _ROUTINE_OBJECT, _REGISTRATION = "routine.o", "registration.o"
+#: the object of a reference, and how its function's name ends
+_REFERENCE, _REFERENCE_END = "reference.o", "_reference"
 #: what a routine may be called
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,38}")
 #: `struct routine` of the contract
@@ -65,6 +77,8 @@ class Build:
     #: the function, if the file has several, and the values of variables that it reads
     symbol: str = ""
     defines: Mapping[str, int] = field(default_factory=dict)
+    #: of another checksum than the Internet's: a file with the function that says what is right
+    reference: Path | None = None
     #: the file may be somebody else's: it reads the guest's headers and no other file
     confined: bool = False
 
@@ -101,6 +115,8 @@ def build(recipe: Recipe, what: Build, folder: Path) -> Built:
     objects = folder / "routines"
     objects.mkdir(parents=True)
     taken = _take(recipe, what, objects) if what.exists else _compile(recipe, what, objects)
+    if what.reference:
+        _add_reference(recipe, what, what.reference, objects)
     if taken.symbol:
         _register(recipe, what, taken.symbol, objects)
     return Built(link_programs(recipe, folder), taken.symbol, taken.notes, taken.calls_itself)
@@ -111,7 +127,7 @@ def _compile(recipe: Recipe, what: Build, objects: Path) -> Taken:
     compiled = objects / _ROUTINE_OBJECT
     _compile_one(recipe, what, what.source, compiled)
     contents = _contents(compiled)
-    if any(name == ".routines" for name, *_ in contents["sections"]):
+    if any(name in (".routines", ".routines.kinds") for name, *_ in contents["sections"]):
         for option, given in (("--symbol", what.symbol), ("--define", what.defines), ("a second file", what.more)):
             if given:
                 raise UserError(f"{what.source} registers its routines itself: {option} is for a file that does not")
@@ -135,6 +151,36 @@ def _compile(recipe: Recipe, what: Build, objects: Path) -> Taken:
     if function not in _functions(contents) and is_plain(function) and function in _functions(contents, _LOCAL):
         run_tool(recipe, objects.parent, "objcopy", f"--globalize-symbol={function}", str(files[0]))
     return take_function(recipe, files, function, entry_name(what), what.defines, objects)
+
+
+def _add_reference(recipe: Recipe, what: Build, source: Path, objects: Path) -> None:
+    """Makes the object of a reference, which defines nothing else that other objects see. Raises `UserError`."""
+    compiled = objects / _REFERENCE
+    # What the routine needs the machine of a reference need not have.
+    _compile_one(recipe, replace(what, needs=()), source, compiled)
+    ends = [name for name in _functions(_contents(compiled)) if name.endswith(_REFERENCE_END)]
+    if len(ends) != 1:
+        there = f"it defines {', '.join(ends)}" if ends else "it defines none"
+        raise UserError(
+            f"{source}: {there}: a reference is one function NAME_reference that is global, "
+            "unsigned long NAME_reference(const void *data, unsigned long size)"
+        )
+    name = ends[0].removesuffix(_REFERENCE_END)
+    if name in SHIPPED:
+        raise UserError(f"{source}: {name} is a checksum of breakeven's: give --kind {name}, or call yours otherwise")
+    if not _NAME.fullmatch(name) or name == "all" or name in KINDS:
+        raise UserError(f"{source}: {name!r} cannot be a checksum's name: call the function otherwise")
+    inner = f"like_{name}_function"
+    run_tool(recipe, objects.parent, "objcopy", f"--redefine-sym={ends[0]}={inner}", str(compiled))
+    run_tool(recipe, objects.parent, "objcopy", f"--keep-global-symbol={inner}", str(compiled))
+    text = f'#include "routine.h"\nextern void function(void) __asm__("{inner}");\nREFERENCE({name}, function);\n'
+    compile_text(recipe, text, objects / f"like_{name}.o")
+
+
+def _checksum_like(what: Build, objects: Path) -> str:
+    """The checksum that the routine of `what` is registered like; empty: its kind has a number."""
+    made = [path.stem.removeprefix("like_") for path in objects.glob("like_*.o")]
+    return made[0] if made else what.kind if what.kind in SHIPPED else ""
 
 
 def _of_harness(recipe: Recipe) -> set[str]:
@@ -223,7 +269,7 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         rule = "1 to 39 letters, digits and ._+-, the first a letter, a digit or _"
         raise UserError(f"{name!r} cannot be a routine's name ({rule}): give another (--name)")
-    if name == "all" or name in KINDS:
+    if name == "all" or name in KINDS or name in SHIPPED:
         raise UserError(f"{name!r} cannot be a routine's name, as it stands for several: give another (--name)")
 
 
@@ -234,6 +280,8 @@ def _wanted(what: Build) -> str:
 def _only_function(what: Build, contents: _Contents) -> str:
     """The one function of a file that registers none."""
     functions = _functions(contents)
+    if what.reference and what.reference.samefile(what.source):
+        functions = [name for name in functions if not name.endswith(_REFERENCE_END)]
     if _wanted(what) in functions:
         return _wanted(what)
     if len(functions) != 1:
@@ -250,11 +298,12 @@ def _register(recipe: Recipe, what: Build, function: str, objects: Path) -> None
     """Makes the object that registers a function."""
     flags = sum(NEEDS[recipe.isa][need][0] for need in what.needs)
     check_name(what.routine)
-    text = (
-        '#include "routine.h"\n'
-        f'extern void routine(void) __asm__("{function}");\n'
-        f'ROUTINE(routine, "{what.routine}", {KINDS[what.kind]}, {flags});\n'
-    )
+    text = f'#include "routine.h"\nextern void routine(void) __asm__("{function}");\n'
+    if like := _checksum_like(what, objects):
+        text += f"extern const struct reference like_{like};\n"
+        text += f'CHECKSUM_LIKE({like}, routine, "{what.routine}", {flags});\n'
+    else:
+        text += f'ROUTINE(routine, "{what.routine}", {KINDS[what.kind]}, {flags});\n'
     compile_text(recipe, text, objects / _REGISTRATION)
 
 
@@ -288,11 +337,11 @@ def registered_in(data: bytes, where: str) -> dict[str, Registered]:
         value: name for name, value, _, _, binding, section in contents["local_symbols"]
         if section and binding and is_plain(name)
     }  # fmt: skip
-    kinds = {number: kind for kind, number in KINDS.items()}
+    kinds = {row["name"]: row["kind"] for row in load_engine().routines(data)}
     found = {}
-    for name, kind, flags, at, parameter in _ROUTINE.iter_unpack(table[0]):
+    for name, _, flags, at, parameter in _ROUTINE.iter_unpack(table[0]):
         text = name.rstrip(b"\0").decode(errors="replace")
-        found[text] = Registered(text, kinds.get(kind, "copy"), flags, symbols.get(at, ""), at, parameter)
+        found[text] = Registered(text, kinds.get(text, "copy"), flags, symbols.get(at, ""), at, parameter)
     return found
 
 

@@ -92,7 +92,7 @@ def contract_points(name: str, kind: str) -> Iterator[Point]:
         yield from _overlaps(name)
     if kind == "user-copy":
         yield from _faults(name)
-    if kind in ("checksum", "copy-checksum"):
+    if kind == "copy-checksum" or not _writes(kind):
         for n in (*range(140), 1448, 65536, 65537):
             for seed in _EXTREMES:
                 for src in range(8):
@@ -102,7 +102,7 @@ def contract_points(name: str, kind: str) -> Iterator[Point]:
 def sample_points(name: str, kind: str) -> list[Point]:
     """A few hundred points that take a routine through its code: the sizes of the contract, each at other offsets."""
     sizes = [*range(289), *(16 * n for n in range(19, 120)), 4096, 8191, 16384, 65536, 300000, 1 << 20]
-    whole = [_point(name, n, n % 8, 0 if kind == "checksum" else n // 8 % 8, seed=n) for n in sizes]
+    whole = [_point(name, n, n % 8, n // 8 % 8 if _writes(kind) else 0, seed=n) for n in sizes]
     aligned = [_point(name, n, seed=n) for n in sizes if n > 32]
     return [*whole, *aligned, *(_point(name, n, 0, 0, seed=_EXTREMES[0]) for n in (1, 64, 1448))]
 
@@ -129,9 +129,14 @@ def _overlaps(name: str) -> Iterator[Point]:
             yield _point(name, n, (PAGE - n) % PAGE, 0, n, n, -distance)
 
 
+def _writes(kind: str) -> bool:
+    """Whether routines of a kind have a destination: all but checksums, of which there are more than one kind."""
+    return kind in ("copy", "user-copy", "copy-checksum", "set", "move", "clear")
+
+
 def _sides(kind: str, sources: Iterable[int], destinations: Iterable[int]) -> tuple[list[int], list[int]]:
     """The offsets that a routine of this kind looks at."""
-    return [0] if kind == "set" else list(sources), [0] if kind == "checksum" else list(destinations)
+    return [0] if kind in ("set", "clear") else list(sources), list(destinations) if _writes(kind) else [0]
 
 
 def _sizes_and_offsets(name: str, kind: str) -> Iterator[Point]:
@@ -154,7 +159,7 @@ def _page_ends(name: str, kind: str) -> Iterator[Point]:
     for n in (*range(140), 255, 256, 257):
         for other in (0, 1, 4, 7):
             yield _point(name, n, (PAGE - n) % PAGE, other, n, seed=n)
-            if kind != "checksum":
+            if _writes(kind):
                 yield _point(name, n, other, (PAGE - n) % PAGE, n | FAULT_IN_DESTINATION, seed=n)
 
 
@@ -212,7 +217,7 @@ def _meant(isa: str, elf: bytes, point: Point, result: Result) -> str:
         return ""
     kind = next(row["kind"] for row in load_engine().routines(elf) if row["name"] == point.routine)
     if kind not in ("checksum", "copy-checksum"):
-        return ", the bytes not copied" if kind == "user-copy" else ""
+        return ", the bytes not copied" if kind == "user-copy" else f", as the reference of {kind} does"
     if result.ret & 0xFFFF == ~result.detail & 0xFFFF:
         return ": that is its complement, and kind checksum is the sum before (end it without ~)"
     return ": kind checksum is the Internet checksum (RFC 1071), and the routine computes another"

@@ -35,7 +35,9 @@ def plot_target(asked: Path | None, verb: str, spec: SweepSpec) -> Path | None:
 def plot_name(verb: str, spec: SweepSpec) -> str:
     """Verb, machine, routines and offsets, and a few letters that stand for everything else that was asked."""
     machine = spec.machines[0].name.rsplit("/")[-1].removesuffix(".py")
-    routines = list(spec.routines[:2]) + ([f"{len(spec.routines) - 2}more"] if len(spec.routines) > 2 else [])
+    # Sequences are longer than any file's name should be.
+    routines = [name.replace(":", "-")[:60] for name in spec.routines[:2]]
+    routines += [f"{len(spec.routines) - 2}more"] if len(spec.routines) > 2 else []
     (src, dst), *_ = spec.pairs()
     asked = repr([(name, str(value)) for name, value in sorted(vars(spec).items())])
     offsets = [f"src{src}"] * bool(src) + [f"dst{dst}"] * bool(dst)

@@ -272,21 +272,29 @@ def _names(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-#: what stands for the routines of a kind
+#: what stands for the routines of a kind; beside these each checksum other than the Internet's for its own (`_kinds`)
 _KINDS = {
-    "all": ("copy", "user-copy", "checksum", "copy-checksum", "set", "move"),
+    "all": ("copy", "user-copy", "checksum", "copy-checksum", "set", "move", "clear"),
     "copy": ("copy", "user-copy"),
     "user-copy": ("user-copy",),
     "checksum": ("checksum",),
     "copy-checksum": ("copy-checksum",),
     "set": ("set",),
     "move": ("move",),
+    "clear": ("clear",),
 }
+
+
+def _kinds() -> dict[str, tuple[str, ...]]:
+    from breakeven.routine.checks import other_checksums
+
+    others = sorted(other_checksums())
+    return {**_KINDS, "all": (*_KINDS["all"], *others), **{name: (name,) for name in others}}
 
 
 def check_kind(kind: str) -> None:
     """Refuses what names no kind of routine."""
-    kinds = _KINDS.keys() - {"all"}
+    kinds = _kinds().keys() - {"all"}
     if kind not in kinds:
         raise UserError(f"there is no kind {kind!r} of routine{near(kind, kinds, all_of='there are')}")
 
@@ -295,17 +303,18 @@ def named_routines(
     names: list[str], machines: list[str], settings: list[str], guest: Path | None, quiet: bool = False
 ) -> list[str]:
     """The routines named; ``all`` and the names of kinds stand for those of a kind."""
-    if not _KINDS.keys() & set(names):
+    kinds = _kinds()
+    if not kinds.keys() & set(names):
         return list(dict.fromkeys(names))
     if len(machines) > 1:
         from breakeven.routine.checks import check_one_isa
 
-        check_one_isa([name for name in names if name in _KINDS], [machine_spec(name, []) for name in machines])
+        check_one_isa([name for name in names if name in kinds], [machine_spec(name, []) for name in machines])
     known = _routines_of(machines[0], settings, guest)
     lacking = {r.name for name in machines for r in _routines_of(name, settings, guest) if r.missing_extension}
     found: list[str] = []
     for name in dict.fromkeys(names):
-        found += [r.name for r in known if r.kind in _KINDS[name]] if name in _KINDS else [name]
+        found += [r.name for r in known if r.kind in kinds[name]] if name in kinds else [name]
     left_out = sorted(lacking.intersection(found) - set(names))
     if left_out and not quiet:
         # A kind is whatever runs there; a routine that is named is not left out but refused.

@@ -15,6 +15,7 @@ from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import repetitions_of
 from breakeven.points.ranges import MAX_POINTS, MAX_VARIANTS, quantities
+from breakeven.points.sequence import check_sequence
 from breakeven.points.table import DESCRIBED, SETTINGS
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class SweepSpec:
             raise UserError(f"the sweep has more than {MAX_POINTS} points: take fewer sizes or offsets")
         for routine in self.routines:
             pt.check_routine_name(routine)
+            check_sequence(routine, self.routine_parameter, self.distance)
         for size in self.sizes:
             pt.check_range("size", int(size))
         for src, dst in self.pairs():
@@ -174,7 +176,7 @@ class SweepSpec:
             grid.ravel() for grid in np.meshgrid(*[np.asarray(axis) for axis in axes], indexing="ij")
         )
         table = np.zeros(len(routine), pt.point_dtype())
-        table["routine"] = np.array([name.encode() for name in self.routines], "S40")[routine]
+        table["routine"] = np.array([pt.check_routine_name(name) for name in self.routines], "S40")[routine]
         table["size"] = np.array(self.sizes, "u8")[size]
         table["src_offset"] = np.array([src for src, _ in pairs], "u4")[pair]
         table["dst_offset"] = np.array([dst for _, dst in pairs], "u4")[pair]

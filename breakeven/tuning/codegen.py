@@ -33,6 +33,7 @@ _SIGNATURES = {
     "copy-checksum": ("uint32_t", "void *dst, const void *src, size_t n", "dst, src, n"),
     "set": ("void", "void *dst, int byte, size_t n", "dst, byte, n"),
     "move": ("void", "void *dst, const void *src, size_t n", "dst, src, n"),
+    "clear": ("void", "void *dst, size_t n", "dst, n"),
 }
 
 
@@ -49,6 +50,8 @@ def kind_of(candidates: Sequence[Registered]) -> str:
         return "copy"  # what moves copies, too
     if len(kinds) > 1:
         raise UserError(f"the candidates are of several kinds: {', '.join(sorted(kinds))}")
+    if unknown := kinds - _SIGNATURES.keys():
+        raise UserError(f"no dispatcher is made of {unknown.pop()} routines: of {', '.join(_SIGNATURES)}")
     return candidates[0].kind
 
 

@@ -36,7 +36,7 @@ RULES = {
 
 def rules_for(kind: str) -> list[str]:
     """The tests that a dispatcher of routines of a kind may make: what sets has no source."""
-    if kind == "set":
+    if kind in ("set", "clear"):
         return ["size"]
     return [name for name, rule in RULES.items() if kind != "checksum" or not rule.two_sided]
 

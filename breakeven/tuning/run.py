@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from breakeven.errors import UserError
 from breakeven.files.data import in_checkout
 from breakeven.machine.resolve import resolve
 from breakeven.output.html import table
@@ -96,6 +97,8 @@ def tune(question: TuneRequest, engine: Engine, threads: int = 0, progress: Swee
     """
     question.validate()
     candidates = list(dict.fromkeys(question.candidates))
+    if sequences := [name for name in candidates if ":" in name]:
+        raise UserError(f"{sequences[0]} is a sequence, which no dispatcher calls: name single routines")
     known = guest_routines(question.machine)[1]
     check_known(known, candidates, question.machine)
     isa = resolve(question.machine).isa

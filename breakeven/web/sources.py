@@ -369,9 +369,11 @@ def _described(text: str, most: int) -> dict[str, Any] | None:
 
 def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
     """The points that this engine has simulated, a part for each machine; `again`: the command that shows them."""
+    from breakeven.routine.checks import know_routines
     from breakeven.store import Store
     from breakeven.store.contents import tables, without_defaults
 
+    know_routines()
     if not path.is_file():
         raise UserError(f"there is no store {str(path)!r}: run, sweep, compare and reproduce make one")
     present = load_engine().fingerprint

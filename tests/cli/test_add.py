@@ -269,7 +269,7 @@ def test_mistakes(add, breakeven):
     done = add("two.c", "void a(void) {} void b(void) {}", "--isa", "riscv")
     assert "it defines a, b: name one with --symbol" in done.stderr
     assert "is a routine of breakeven's" in add("rv_byte.S", COPY, "--isa", "riscv").stderr
-    assert "unknown need 'zbc'" in add("my_copy.S", COPY, "--isa", "riscv", "--needs", "zbc").stderr
+    assert "unknown need 'zba'" in add("my_copy.S", COPY, "--isa", "riscv", "--needs", "zba").stderr
     assert "add needs --isa" in breakeven("add", "my_copy.S").stderr
     assert "there is no file" in breakeven("add", "other.S", "--isa", "x86").stderr
     assert "you have added no routine" in breakeven("add", "--remove", "rv-byte").stderr

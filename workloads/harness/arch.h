@@ -69,6 +69,7 @@ void arch_disarm(void);
 /* That trap's cause. */
 u64 arch_trap_cause(void);
 
-/* All routines; those that point.c finds without MOVES. */
-extern const struct routine __routines_start[], __routines_end[];
+/* All routines; those but the ones that came last; those that point.c finds without LATER. */
+extern const struct routine __routines_start[], __all_routines_end[];
+extern const struct routine __routines_end[];
 extern const struct routine __first_routines_start[], __first_routines_end[];

@@ -48,7 +48,16 @@ enum {
     POINT_DISTANCE = 32,
     POINT_STREAM_FLAGS = 28,
 };
-enum { KIND_COPY, KIND_CHECKSUM, KIND_USER_COPY, KIND_COPY_CHECKSUM, KIND_SET, KIND_MOVE };
+enum {
+    KIND_COPY,
+    KIND_CHECKSUM,
+    KIND_USER_COPY,
+    KIND_COPY_CHECKSUM,
+    KIND_SET,
+    KIND_MOVE,
+    KIND_CLEAR,
+    KIND_OTHER_CHECKSUM, /* `parameter` is then its reference's address */
+};
 enum {
     ROUTINE_NEEDS_ZBB = 1,
     ROUTINE_MISALIGNED = 2,
@@ -57,6 +66,9 @@ enum {
     ROUTINE_NEEDS_SSE2 = 16,
     ROUTINE_NEEDS_V = 32,
     ROUTINE_NEEDS_AVX512 = 64, /* F, BW, CD, DQ and VL */
+    ROUTINE_NEEDS_ZBC = 128,
+    ROUTINE_NEEDS_SSE4_2 = 256,
+    ROUTINE_NEEDS_ZICBOZ = 512,
 };
 enum { RIGHT, WRONG_OUTPUT, UNKNOWN_ROUTINE, OUT_OF_RANGE, UNEXPECTED_TRAP, WRONG_RETURN, DAMAGE };
 
@@ -114,6 +126,13 @@ struct routine {
     u32 kind, flags;
     void *fn;
     u64 parameter; /* its default; 0: the routine has none */
+};
+
+/* A checksum other than the Internet's: what it is called, and the plain function that says what is right:
+   u64 fn(const void *data, u64 size). */
+struct reference {
+    char name[POINT_NAME];
+    void *fn;
 };
 
 _Static_assert(sizeof(struct header) == 32, "header");

@@ -1,3 +1,7 @@
+/* Compiled twice: of calls that clear, too, beside what point.c has of them (KINDS). */
+#ifdef KINDS
+#define mixing_run mixing_run_kinds
+#endif
 #include "mixes.h"
 
 #include "arch.h"
@@ -13,6 +17,10 @@ static inline __attribute__((always_inline)) u64 run_as(const struct mixing *m, 
         u64 src = m->src + c->src, dst = m->dst + c->dst;
         if (kind == KIND_CHECKSUM)
             ret = fn(src, c->size, 0, m->parameter);
+#ifdef KINDS
+        else if (kind == KIND_CLEAR)
+            ret = fn(dst, c->size, 0, m->parameter);
+#endif
         else
             ret = fn(dst, kind == KIND_SET ? m->value : src, c->size, m->parameter);
         if (kind == KIND_USER_COPY)
@@ -27,6 +35,10 @@ static inline __attribute__((always_inline)) u64 run_as(const struct mixing *m, 
 }
 
 u64 mixing_run(const struct mixing *m) {
+#ifdef KINDS
+    if (m->kind == KIND_CLEAR)
+        return m->read ? run_as(m, KIND_CLEAR, 1) : run_as(m, KIND_CLEAR, 0);
+#endif
     if (m->read)
         return m->kind == KIND_SET         ? run_as(m, KIND_SET, 1)
                : m->kind == KIND_USER_COPY ? run_as(m, KIND_USER_COPY, 1)

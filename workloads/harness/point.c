@@ -1,15 +1,20 @@
 /* One point: buffers prepared, the routine checked, measured, checked again.
 
-   Compiled four times: the states in the second level need more code between two measurements, and have it in an object of
+   Compiled five times: the states in the second level need more code between two measurements, and have it in an object of
    their own (SECOND_LEVEL defined), those that a network driver leaves in another (PACKETS); routines that came later, sets
-   and moves have a third, for every state (LATER). So the other points run the same instructions at the same places as
-   without them: branch predictors and caches see both. */
+   and moves have a third, for every state (LATER); sequences, other checksums and what clears a fourth (LATER and KINDS). So
+   the other points run the same instructions at the same places as without them: branch predictors and caches see both. */
 #ifdef SECOND_LEVEL
 #define HAS_LEVELS
 #define point_run point_run_second_level
 #elif defined PACKETS
 #define HAS_PACKETS
 #define point_run point_run_packets
+#elif defined KINDS
+#define HAS_LEVELS
+#define HAS_PACKETS
+#define point_run point_run_kinds
+#define mixing_run mixing_run_kinds
 #elif defined LATER
 #define HAS_LEVELS
 #define HAS_PACKETS
@@ -21,6 +26,14 @@
 #define LATER_ONLY(...)
 #define __routines_start __first_routines_start
 #define __routines_end __first_routines_end
+#endif
+#ifdef KINDS
+#define KINDS_ONLY(...) __VA_ARGS__
+#define OTHERWISE(...)
+#define __routines_end __all_routines_end
+#else
+#define KINDS_ONLY(...)
+#define OTHERWISE(...) __VA_ARGS__
 #endif
 #include "point.h"
 
@@ -36,6 +49,10 @@
 enum { PAGE = 4096 };
 /* A fault inside an unrolled turn may count the whole turn, 8 words, as not copied. */
 enum { OVER_REPORT = 63 };
+
+#ifdef KINDS
+#include "sequence.h"
+#endif
 
 /* One of the two calls that a point is about; of a stream, its first and its last. */
 struct work {
@@ -57,6 +74,7 @@ struct plan {
     int verify;
     LATER_ONLY(int64_t distance; u64 made; u32 value;) /* moves.inc */
     LATER_ONLY(int mixed; struct mixing mixing; u64 drawn;) /* mixes.inc */
+    KINDS_ONLY(struct sequence sequence; int narrow;) /* kinds.inc */
 #ifdef HAS_PACKETS
     struct packets packets;
 #endif
@@ -128,8 +146,16 @@ static int in_range(const struct point *p) {
 #ifdef LATER
 #include "moves.inc"
 #endif
+#ifdef KINDS
+#include "kinds.inc"
+#else
+#define source_flags(flags) (flags)
+#define destination_flags(flags) (flags)
+#endif
 
-static int has_destination(void) { return plan.routine->kind != KIND_CHECKSUM; }
+static int has_destination(void) {
+    return plan.routine->kind != KIND_CHECKSUM KINDS_ONLY(&& !is_other_checksum());
+}
 static int has_sum(void) { return plan.routine->kind == KIND_CHECKSUM || plan.routine->kind == KIND_COPY_CHECKSUM; }
 
 /* Where byte `fault_at` lies decides which page is taken away, and that how much can be copied. */
@@ -206,6 +232,7 @@ static int make_plan(const struct point *p) {
     u64 parameter = p->parameter ? p->parameter : plan.routine->parameter;
     if (!plan.routine->parameter && p->parameter)
         return 0;
+    KINDS_ONLY(if (is_other_checksum()) { if (p->parameter) return 0; parameter = 0; })
     if (plan.streams) {
         plan_stream(p, parameter);
         return 1;
@@ -226,14 +253,15 @@ static void map_stream_source(const struct point *p, u32 flags) {
     const struct work *last = &plan.work[plan.works - 1];
     if (p->flags & POINT_UNTOUCHED_SOURCE)
         flags |= MAP_ON_TOUCH;
-    arch_map(STREAM_SOURCE, plan.work[0].src, last->src + last->size + BAND, flags);
+    arch_map(STREAM_SOURCE, plan.work[0].src, last->src + last->size + BAND, source_flags(flags));
 }
 
 static void map_stream(const struct point *p, u32 flags) {
     const struct work *last = &plan.work[plan.works - 1];
     map_stream_source(p, flags);
     if (has_destination())
-        arch_map(STREAM_DESTINATION, plan.work[0].dst - BAND - 8, last->dst + last->size + BAND + 8, flags);
+        arch_map(STREAM_DESTINATION, plan.work[0].dst - BAND - 8, last->dst + last->size + BAND + 8,
+                 destination_flags(flags));
 }
 
 static u32 map_flags(const struct point *p) {
@@ -248,9 +276,9 @@ static void map_packets(u32 flags) {
     const struct work *w = &plan.work[0];
     u64 ring = packets_ring_bytes(k), walked = packets_walked_bytes(k);
     u32 src = k->receive ? flags | MAP_HUGE : flags, dst = k->receive ? flags : flags | MAP_HUGE;
-    arch_map(SOURCE, w->src, w->src + (k->receive ? ring : walked) + BAND, src);
+    arch_map(SOURCE, w->src, w->src + (k->receive ? ring : walked) + BAND, source_flags(src));
     if (has_destination())
-        arch_map(DESTINATION, w->dst - BAND - 8, w->dst + (k->receive ? walked : ring) + BAND + 8, dst);
+        arch_map(DESTINATION, w->dst - BAND - 8, w->dst + (k->receive ? walked : ring) + BAND + 8, destination_flags(dst));
     arch_map(SOURCE2, k->pages, k->pages + packets_page_bytes(), flags | MAP_HUGE);
 }
 #else
@@ -267,9 +295,10 @@ static void prepare(const struct point *p) {
         map_packets(flags);
     for (int i = 0; i < plan.works && !plan.streams && !is_packets(p); i++) {
         struct work *w = &plan.work[i];
-        arch_map(i ? SOURCE2 : SOURCE, w->src, w->src + w->size + BAND, flags);
+        arch_map(i ? SOURCE2 : SOURCE, w->src, w->src + w->size + BAND, source_flags(flags));
         if (has_destination())
-            arch_map(i ? DESTINATION2 : DESTINATION, w->dst - BAND - 8, w->dst + w->size + BAND + 8, flags);
+            arch_map(i ? DESTINATION2 : DESTINATION, w->dst - BAND - 8, w->dst + w->size + BAND + 8,
+                     destination_flags(flags));
     }
     arch_tlb_flush();
     for (int i = 0; i < plan.works; i++) {
@@ -314,6 +343,7 @@ static int check_rest(const struct work *w, u64 copied, struct result *r) {
 
 static int check_work(const struct work *w, u64 ret, struct result *r) {
     LATER_ONLY(if (plan.distance || is_set()) return check_further(w, r);)
+    KINDS_ONLY(if (is_other_checksum()) return check_other_checksum(w, ret, r);)
     u64 copied = w->size;
     if (has_sum()) {
         struct stream bytes;
@@ -441,6 +471,7 @@ static void report_return(u64 ret, struct result *r) {
         r->ret = checksum_fold((u32)ret);
     else if (plan.routine->kind == KIND_USER_COPY)
         r->ret = ret;
+    KINDS_ONLY(else if (is_other_checksum()) r->ret = narrowed(ret);)
 }
 
 #ifdef LATER
@@ -485,7 +516,7 @@ static void report_values(struct result *r) { (void)r; }
 #endif
 
 void point_run(const struct point *p, struct result *r) {
-    plan.routine = find_routine(p->routine);
+    plan.routine = OTHERWISE(find_routine(p->routine)) KINDS_ONLY(find_of_kinds(p->routine));
     if (!plan.routine) {
         r->status = UNKNOWN_ROUTINE;
         return;
@@ -494,7 +525,9 @@ void point_run(const struct point *p, struct result *r) {
     report_values(r);
 }
 
-#ifdef LATER
+#ifdef KINDS
+#include "kinds_last.inc"
+#elif defined LATER
 #include "later.inc"
 #elif defined PACKETS
 void points_further(const struct point *points, struct result *results, u64 count) {

@@ -10,7 +10,9 @@ void points_further(const struct point *points, struct result *results, u64 coun
 extern struct point points[];
 /* Runs, after both, points of routines that came later, sets, and copies within one buffer. A guest does so when it writes. */
 void points_later(const struct point *points, struct result *results, u64 count);
-/* Of these, those in the second level. */
+/* Runs, after all these, sequences and routines of kinds that came last. */
+void points_kinds(const struct point *points, struct result *results, u64 count);
+/* Of points_further's, those in the second level. */
 void points_second_level(const struct point *points, struct result *results, u64 count);
 
 /* Runs a point of no routine's, so that the first one finds the harness in the caches. For an engine that goes back to a

@@ -242,6 +242,7 @@ static int run(const struct point *p, struct result *r, double *clock) {
         point_run(p, r);
         points_further(p, r, 1);
         points_later(p, r, 1);
+        points_kinds(p, r, 1);
         FORGET_REGISTERS();
         double after = clock_now(), change = before > after ? before - after : after - before;
         *clock = (before + after) / 2;

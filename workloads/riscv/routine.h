@@ -4,38 +4,67 @@
 #define KIND_COPY 0      /* void f(void *dst, const void *src, size_t n) */
 #define KIND_CHECKSUM 1  /* uint32_t f(const void *buffer, size_t n): any partial sum, not complemented */
 #define KIND_USER_COPY 2 /* size_t f(void *dst, const void *src, size_t n): bytes not copied */
+#define KIND_COPY_CHECKSUM 3 /* uint32_t f(void *dst, const void *src, size_t n): a copy, and its checksum as above */
 #define KIND_SET 4       /* void f(void *dst, int byte, size_t n) */
 #define KIND_MOVE 5      /* as KIND_COPY; the buffers may overlap */
+#define KIND_CLEAR 6     /* void f(void *dst, size_t n): zeros */
+#define KIND_OTHER_CHECKSUM 7 /* registered by CHECKSUM_LIKE */
 #define NEEDS_ZBB 1      /* flags */
 #define MISALIGNED 2     /* may issue misaligned accesses */
 #define NEEDS_V 32
+#define NEEDS_ZBC 128
+#define NEEDS_ZICBOZ 512
+
+/* Whether only the newest part of the guest runs a routine. */
+#ifdef KINDS
+#define OF_KINDS(kind) 1
+#else
+#define OF_KINDS(kind) ((kind) >= KIND_CLEAR)
+#endif
 
 #ifdef __ASSEMBLER__
 
 #define W 8                /* bytes of a machine word */
 #define SSTATUS_SUM 0x40000 /* supervisor access to user pages */
 
-.macro ROUTINE_ENTRY section:req, symbol:req, name:req, kind:req, flags:req
+.macro ROUTINE_ENTRY section:req, symbol:req, name:req, kind:req, flags:req, parameter=0
     .pushsection \section, "a"
     .balign 8
 0:  .ascii "\name"
     .zero 40 - (. - 0b)
     .word \kind, \flags
-    .quad \symbol, 0
+    .quad \symbol, \parameter
     .popsection
 .endm
 
-/* A routine's entry, registered under `name`. Every entry starts a cache line, so that its neighbours do not matter. */
-.macro ROUTINE symbol:req, name:req, kind:req, flags=0
-    ROUTINE_ENTRY .routines, \symbol, "\name", \kind, \flags
-#ifndef LATER
-    ROUTINE_ENTRY .first_routines, \symbol, "\name", \kind, \flags
-#endif
+/* Every routine starts a cache line, so that its neighbours do not matter. */
+.macro BEGIN symbol:req
     .text
     .balign 64
     .globl \symbol
     .type \symbol, @function
 \symbol:
+.endm
+
+/* A routine's entry, registered under `name`. */
+.macro ROUTINE symbol:req, name:req, kind:req, flags=0
+    .if OF_KINDS(\kind)
+    ROUTINE_ENTRY .routines.kinds, \symbol, "\name", \kind, \flags
+    .else
+    ROUTINE_ENTRY .routines, \symbol, "\name", \kind, \flags
+    .endif
+#ifndef LATER
+    .ifeq OF_KINDS(\kind)
+    ROUTINE_ENTRY .first_routines, \symbol, "\name", \kind, \flags
+    .endif
+#endif
+    BEGIN \symbol
+.endm
+
+/* A checksum that is to return what that of a REFERENCE in C does: `checksum` is what is named there. */
+.macro CHECKSUM_LIKE checksum:req, symbol:req, name:req, flags=0
+    ROUTINE_ENTRY .routines.kinds, \symbol, "\name", KIND_OTHER_CHECKSUM, \flags, like_\checksum
+    BEGIN \symbol
 .endm
 
 .macro END symbol:req
@@ -65,9 +94,46 @@ struct routine_entry {
 #define ROUTINE_IN(table, entry, symbol, routine_name, routine_kind, routine_flags)                                    \
     __attribute__((section(table), used, aligned(8))) static const struct routine_entry entry = {                      \
         routine_name, routine_kind, routine_flags, (void *)symbol, 0};
-#define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
+/* Where a routine of a kind is registered: the kind's name, or what an expanded one is. */
+#ifdef KINDS
+#define EARLIER NEWEST
+#else
+#define EARLIER(symbol, routine_name, routine_kind, routine_flags)                                                     \
     ROUTINE_IN(".routines", all_##symbol, symbol, routine_name, routine_kind, routine_flags)                           \
     ROUTINE_IN(".first_routines", first_##symbol, symbol, routine_name, routine_kind, routine_flags)                   \
     struct routine_entry
+#endif
+#define NEWEST(symbol, routine_name, routine_kind, routine_flags)                                                      \
+    ROUTINE_IN(".routines.kinds", all_##symbol, symbol, routine_name, routine_kind, routine_flags)                     \
+    struct routine_entry
+#define TABLE_KIND_COPY EARLIER
+#define TABLE_0 EARLIER
+#define TABLE_KIND_CHECKSUM EARLIER
+#define TABLE_1 EARLIER
+#define TABLE_KIND_USER_COPY EARLIER
+#define TABLE_2 EARLIER
+#define TABLE_KIND_COPY_CHECKSUM EARLIER
+#define TABLE_3 EARLIER
+#define TABLE_KIND_SET EARLIER
+#define TABLE_4 EARLIER
+#define TABLE_KIND_MOVE EARLIER
+#define TABLE_5 EARLIER
+#define TABLE_KIND_CLEAR NEWEST
+#define TABLE_6 NEWEST
+#define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
+    TABLE_##routine_kind(symbol, routine_name, routine_kind, routine_flags)
+
+/* What a checksum other than the Internet's is to be: a name, and a plain function, uint64_t f(const void *data, uint64_t
+   size). CHECKSUM_LIKE registers those that are to return the same. */
+struct reference {
+    char name[40];
+    void *fn;
+};
+#define REFERENCE(checksum, function)                                                                                  \
+    extern const struct reference like_##checksum;                                                                     \
+    const struct reference like_##checksum = {#checksum, (void *)function}
+#define CHECKSUM_LIKE(checksum, symbol, routine_name, routine_flags)                                                   \
+    __attribute__((section(".routines.kinds"), used, aligned(8))) static const struct routine_entry all_##symbol = {   \
+        routine_name, KIND_OTHER_CHECKSUM, routine_flags, (void *)symbol, (uint64_t)&like_##checksum}
 
 #endif

@@ -53,16 +53,16 @@ pub struct Elf<'a> {
     symbols: Vec<(&'a [u8], u64)>,
 }
 
-/// A routine that the guest registered in its `.routines` section.
+/// A routine that the guest registered in a `.routines` section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routine {
     pub name: String,
     pub kind: RoutineKind,
-    /// Bit 0: needs Zbb; bit 1: issues misaligned accesses; bit 2: needs ADX; bit 3: needs AVX2; bit 5: needs RVV.
+    /// Bits as in `workloads/harness/contract.h`: what it needs, and whether it issues misaligned accesses.
     pub flags: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoutineKind {
     Copy,
     Checksum,
@@ -70,11 +70,14 @@ pub enum RoutineKind {
     CopyChecksum,
     Set,
     Move,
+    Clear,
+    /// Another checksum than the Internet's: what its reference is called.
+    OtherChecksum(String),
 }
 
 impl RoutineKind {
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             RoutineKind::Copy => "copy",
             RoutineKind::Checksum => "checksum",
@@ -82,9 +85,22 @@ impl RoutineKind {
             RoutineKind::CopyChecksum => "copy-checksum",
             RoutineKind::Set => "set",
             RoutineKind::Move => "move",
+            RoutineKind::Clear => "clear",
+            RoutineKind::OtherChecksum(reference) => reference,
         }
     }
 }
+
+/// By their numbers.
+const KINDS: [RoutineKind; 7] = [
+    RoutineKind::Copy,
+    RoutineKind::Checksum,
+    RoutineKind::UserCopy,
+    RoutineKind::CopyChecksum,
+    RoutineKind::Set,
+    RoutineKind::Move,
+    RoutineKind::Clear,
+];
 
 /// Size of one entry of the `.routines` section, and of the name in it.
 const ROUTINE_BYTES: u64 = 64;
@@ -208,12 +224,13 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// The routines between `__routines_start` and `__routines_end`.
+    /// The routines from `__routines_start` on to `__all_routines_end`, or (of a guest that has one table) `__routines_end`.
     ///
     /// # Errors
     /// An ELF without that table, or with a damaged one.
     pub fn routines(&self) -> Result<Vec<Routine>, EngineError> {
-        let (Some(start), Some(end)) = (self.symbol("__routines_start"), self.symbol("__routines_end")) else {
+        let end = self.symbol("__all_routines_end").or_else(|| self.symbol("__routines_end"));
+        let (Some(start), Some(end)) = (self.symbol("__routines_start"), end) else {
             return Err(bad("it has no routines (symbols __routines_start and __routines_end); is it a breakeven guest, and not stripped?"));
         };
         let table = end.checked_sub(start).filter(|n| n % ROUTINE_BYTES == 0).and_then(|n| self.file_bytes(start, n));
@@ -222,7 +239,31 @@ impl<'a> Elf<'a> {
                 "its routine table {start:#x}..{end:#x} is not a part of the file in whole entries of 64 bytes"
             ))
         })?;
-        table.chunks_exact(ROUTINE_BYTES as usize).map(routine).collect()
+        table.chunks_exact(ROUTINE_BYTES as usize).map(|entry| self.routine(entry)).collect()
+    }
+
+    fn routine(&self, entry: &[u8]) -> Result<Routine, EngineError> {
+        let bytes = |at: usize, n: usize| entry[at..at + n].iter().rev().fold(0u64, |w, b| w << 8 | u64::from(*b));
+        let name =
+            text_of(&entry[..ROUTINE_NAME]).ok_or_else(|| bad("a routine's name is empty or not printable ASCII"))?;
+        let kind = match bytes(ROUTINE_NAME, 4) {
+            k @ 0..=6 => KINDS[k as usize].clone(),
+            7 => {
+                let reference = self.file_bytes(bytes(ROUTINE_NAME + 16, 8), ROUTINE_NAME as u64).and_then(text_of);
+                // What is called like a kind would be taken for one.
+                let reference = reference.filter(|n| n != "all" && KINDS.iter().all(|kind| kind.name() != n));
+                let what =
+                    || bad(format!("routine {name} is a checksum like one without a name of its own in the file"));
+                RoutineKind::OtherChecksum(reference.ok_or_else(what)?)
+            }
+            k => {
+                let known =
+                    "0 copy, 1 checksum, 2 user copy, 3 copy and checksum, 4 set, 5 move, 6 clear, 7 other checksum";
+                return Err(bad(format!("routine {name} has kind {k}; known: {known}")));
+            }
+        };
+        let flags = bytes(ROUTINE_NAME + 4, 4) as u32;
+        Ok(Routine { name, kind, flags })
     }
 
     fn file_bytes(&self, vaddr: u64, len: u64) -> Option<&'a [u8]> {
@@ -288,23 +329,8 @@ fn check_overlaps(segments: &[Segment]) -> Result<(), EngineError> {
     }
 }
 
-fn routine(entry: &[u8]) -> Result<Routine, EngineError> {
-    let word = |at: usize| entry[at..at + 4].iter().rev().fold(0u32, |w, b| w << 8 | u32::from(*b));
-    let raw = entry[..ROUTINE_NAME].split(|b| *b == 0).next().unwrap_or_default();
-    let name = std::str::from_utf8(raw).ok().filter(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_graphic()));
-    let name = name.ok_or_else(|| bad("a routine's name is empty or not printable ASCII"))?.to_owned();
-    let kind = match word(ROUTINE_NAME) {
-        0 => RoutineKind::Copy,
-        1 => RoutineKind::Checksum,
-        2 => RoutineKind::UserCopy,
-        3 => RoutineKind::CopyChecksum,
-        4 => RoutineKind::Set,
-        5 => RoutineKind::Move,
-        k => {
-            return Err(bad(format!(
-            "routine {name} has kind {k}; known: 0 copy, 1 checksum, 2 user copy, 3 copy and checksum, 4 set, 5 move"
-        )))
-        }
-    };
-    Ok(Routine { name, kind, flags: word(ROUTINE_NAME + 4) })
+/// The text up to the first NUL, if it can name something.
+fn text_of(raw: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(raw.split(|b| *b == 0).next()?).ok()?;
+    (!text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())).then(|| text.to_owned())
 }

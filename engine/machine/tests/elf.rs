@@ -126,8 +126,34 @@ fn routines_are_listed_and_bad_tables_refused() {
     let file = build(RAM, &table, 128, &symbols);
     let routines = Elf::parse(&file).expect("parses").routines().expect("a table");
     assert_eq!(routines.len(), 2);
-    assert_eq!((routines[0].name.as_str(), routines[0].kind, routines[0].flags), ("rv-byte", RoutineKind::Copy, 0));
-    assert_eq!((routines[1].name.as_str(), routines[1].kind, routines[1].flags), ("csum", RoutineKind::Checksum, 3));
+    assert_eq!(
+        (routines[0].name.as_str(), routines[0].kind.clone(), routines[0].flags),
+        ("rv-byte", RoutineKind::Copy, 0)
+    );
+    assert_eq!(
+        (routines[1].name.as_str(), routines[1].kind.clone(), routines[1].flags),
+        ("csum", RoutineKind::Checksum, 3)
+    );
+
+    // The second of two tables: what clears, and a checksum like one whose name stands in the file.
+    let mut more = table.clone();
+    more.resize(64 * 4 + 40, 0);
+    poke(&mut more, 128, b"clear");
+    poke(&mut more, 128 + 40, &[6]);
+    poke(&mut more, 192, b"crc");
+    poke(&mut more, 192 + 40, &[7]);
+    poke(&mut more, 192 + 56, &(RAM + 256).to_le_bytes());
+    poke(&mut more, 256, b"crc32c");
+    let both = [("__routines_start", RAM), ("__routines_end", end), ("__all_routines_end", RAM + 256)];
+    let file = build(RAM, &more, more.len() as u64, &both);
+    let routines = Elf::parse(&file).expect("parses").routines().expect("two tables");
+    let kinds: Vec<_> = routines.iter().map(|r| (r.name.as_str(), r.kind.name())).collect();
+    assert_eq!(kinds, [("rv-byte", "copy"), ("csum", "checksum"), ("clear", "clear"), ("crc", "crc32c")]);
+
+    poke(&mut more, 256, b"copy\0\0");
+    let file = build(RAM, &more, more.len() as u64, &both);
+    let text = Elf::parse(&file).expect("parses").routines().expect_err("refused").to_string();
+    assert!(text.contains("without a name of its own"), "{text}");
 
     let error = |table: &[u8], symbols: &[(&str, u64)]| {
         let file = build(RAM, table, table.len() as u64, symbols);
@@ -137,8 +163,10 @@ fn routines_are_listed_and_bad_tables_refused() {
     assert!(error(&table, &[("__routines_start", end), ("__routines_end", RAM)]).contains("routine table"));
     assert!(error(&table, &[("__routines_start", RAM), ("__routines_end", RAM + 64_000)]).contains("routine table"));
     assert!(error(&table, &[("__routines_start", RAM), ("__routines_end", RAM + 100)]).contains("routine table"));
+    poke(&mut table, 40, &[8]);
+    assert!(error(&table, &symbols).contains("kind 8"));
     poke(&mut table, 40, &[7]);
-    assert!(error(&table, &symbols).contains("kind 7"));
+    assert!(error(&table, &symbols).contains("like one without a name"));
     poke(&mut table, 0, &[0xff]);
     assert!(error(&table, &symbols).contains("name"));
 }

@@ -57,7 +57,8 @@ fn parameters_used(description: &str) -> PyResult<Vec<(String, String, String, b
     Ok(uses.into_iter().map(row).collect())
 }
 
-/// The routines that a guest offers: name, kind ("copy", "checksum", "user-copy", "copy-checksum", "set", "move") and flags.
+/// The routines that a guest offers: name, kind ("copy", "checksum", "user-copy", "copy-checksum", "set", "move", "clear", or
+/// what the reference of another checksum is called) and flags.
 #[pyfunction]
 fn routines<'py>(py: Python<'py>, elf: &[u8]) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let found = guarded(|| engine::Elf::parse(elf).and_then(|e| e.routines()).map_err(refuse))?;

@@ -162,7 +162,8 @@ pub(super) fn zero_idiom(i: &Inst) -> bool {
 pub(super) fn class_of(i: &Inst) -> OpClass {
     use Mnemonic::*;
     match i.op {
-        Imul | Mul | Mulx => OpClass::IntMult,
+        // crc32 has a multiplier's latency and shares its pipe, from Nehalem and Zen on.
+        Imul | Mul | Mulx | Crc32 => OpClass::IntMult,
         Div | Idiv => OpClass::IntDiv,
         Fmul | Fmulp | Fimul => OpClass::FloatMult,
         Fdiv | Fdivp | Fidiv | Fdivr | Fdivrp | Fidivr | Fprem => OpClass::FloatDiv,
