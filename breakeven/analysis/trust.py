@@ -47,6 +47,8 @@ class Known(NamedTuple):
     assumed: int
 
 
+#: in names of routines that are neither copies nor Internet checksums: none was measured size by size
+_OTHERS = ("memset", "clear", "crc", "adler")
 FIELDS = Known._fields
 _TEXTS = ("preset", "host")
 
@@ -91,7 +93,8 @@ def trust_line(machine: MachineSpec, routines: Iterable[str]) -> str:
 def _measured(found: Known, routines: list[str]) -> str:
     if not found.host:
         return f"no {found.preset} was measured with these routines"
-    sums = ["csum" in name for name in routines]
+    names = [name for name in routines if not any(word in name for word in _OTHERS)]
+    sums = ["csum" in name for name in names]
     kinds = [
         f"{what} of 50 cycles and more {error:g} % off, shorter ones by {cycles:g}"
         for what, error, cycles, asked in (
@@ -100,6 +103,8 @@ def _measured(found: Known, routines: list[str]) -> str:
         )
         if asked
     ]
+    if not kinds:
+        return f"no routine of this kind was measured one by one beside a {found.host}"
     least, most = found.named_least, found.named_most
     mixes = f"; of mixes it names {least:.0f} to {most:.0f} % of the winners" if least and most else ""
     return f"beside a {found.host} {', '.join(kinds)} (medians){mixes}"

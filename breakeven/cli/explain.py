@@ -50,7 +50,7 @@ def explain(
     Several routines are set side by side; without --size where the lead changes. An ELF is run as `exec` does; its
     account is of the last dump of statistics, or of the whole run.
     """
-    if len(routines) == 1 and Path(routines[0]).is_file():
+    if len(routines) == 1 and _is_program(routines[0]):
         if ports:
             raise UserError("--ports is of routines: give their names in place of an ELF")
         return _program(Path(routines[0]), machine_spec(machine, settings), json)
@@ -64,6 +64,15 @@ def explain(
         *routines, machine=machine, settings=settings, guest=guest, check=False, ports=ports, **point
     )
     return _explained(accounts, json)
+
+
+def _is_program(name: str) -> bool:
+    """Whether a name is that of an ELF: a routine's name is the routine's, whatever lies in the folder."""
+    if not Path(name).is_file():
+        return False
+    from breakeven.routine.checks import jobs_of
+
+    return bool(Path(name).suffix) or Path(name).name != name or not jobs_of([name])
 
 
 def _explained(accounts: Mapping[str, Account], json: bool) -> int:

@@ -11,6 +11,8 @@ from breakeven.errors import UserError
 
 #: one JSON object holds no more
 MOST_KEPT = 16 << 20
+#: what a program may print where it goes on as it comes: a file on a disk that others use, too
+MOST_PASSED = 1 << 30
 
 
 class PassedOn:
@@ -19,6 +21,7 @@ class PassedOn:
 
     def __init__(self, name: str, until: float | None = None) -> None:
         self._name = name
+        self._written = 0
         self._until = until
 
     def write(self, data: bytes) -> None:
@@ -26,6 +29,9 @@ class PassedOn:
         what = "standard output" if self._name == "stdout" else "standard error"
         if stream is None:
             raise UserError(f"the program prints, and {what} is closed")
+        self._written += len(data)
+        if self._written > MOST_PASSED:
+            raise UserError(f"the program has printed more than {MOST_PASSED >> 20} MiB: it is ended")
         stream.flush()
         # Nothing may stay in a buffer: the interpreter would fail again when it flushes at its end.
         binary = getattr(stream.buffer, "raw", stream.buffer)

@@ -105,7 +105,8 @@ def from_row(row: Mapping[str, Any]) -> State:
             if name in ("src", "dst", "least", "most"):
                 values[name] = int(value)
             elif name in ("routines", "settings"):
-                values[name] = tuple(value.split(",") if isinstance(value, str) else map(str, value))
+                texts = value.split(",") if isinstance(value, str) else map(str, value)
+                values[name] = tuple(dict.fromkeys(texts) if name == "routines" else texts)
             elif name in State.__dataclass_fields__:
                 values[name] = str(value)
     except (TypeError, ValueError):

@@ -23,6 +23,7 @@ from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
+from breakeven.points.record import RANGES
 from breakeven.points.result import MOST_CYCLES
 from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
 from breakeven.sweeps.request import CALLS, MIX_CALLS
@@ -44,6 +45,10 @@ _MOST_UNPACKED = 1 << 28
 #: characters of a machine's description, and of all of a page: ours have 200,000, and take ten times that in memory
 _MOST_DESCRIPTION, _MOST_DESCRIBED = 1 << 21, 1 << 25
 #: columns that must hold numbers, and names, where there are such columns
+_LIMITS = {
+    **{name: RANGES[name] for name in RANGES if name not in ("cache_state", "measure", "flags", "mix")},
+    "cycles_median": (0, MOST_CYCLES), "cycles_min": (0, MOST_CYCLES),
+}  # fmt: skip
 _NUMBERS = ("calls", "src_offset", "dst_offset", "repetitions", "instructions")
 _TEXTS = ("routine", "machine", "cache_state", "measure")
 #: a sweep's own columns; any other is a machine parameter that was swept
@@ -146,13 +151,19 @@ def read_table(path: Path, named: Mapping[str, str] | None = None) -> pd.DataFra
         column = table[name].dropna() if name in DESCRIBED else table[name]
         if len(column) and not (pd.api.types.is_numeric_dtype(column) and np.isfinite(column).all()):
             raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a number")
-    for name in (each for each in ("cycles_median", "cycles_min") if each in table):
-        if not table[name].between(0, MOST_CYCLES).all():
-            raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a number of cycles")
+    for name, (least, most) in _LIMITS.items():
+        if name in table and not _within(table[name].dropna(), least, most):
+            raise UserError(f"{str(path)!r} is not a table of results: not every {name} is between {least} and {most}")
     for name in (each for each in _TEXTS if each in table):
         if not all(isinstance(value, str) and value for value in table[name]):
             raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a name")
     return table
+
+
+def _within(column: pd.Series, least: float, most: float) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_numeric_dtype(column) and column.between(least, most).all()) if len(column) else True
 
 
 def _check_cells(rows: int, columns: int, data: bytes) -> None:

@@ -210,6 +210,13 @@ def test_routines_side_by_side(breakeven, o3):
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
+def test_a_routine_s_name_is_no_files(breakeven, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("rv-word").write_bytes((Path(__file__).resolve().parents[1] / "data/gem5/micro.rv64.elf").read_bytes())
+    assert "u74: 100 B, src+0" in breakeven("explain", "rv-word", "-n", "100", "-m", "u74").stdout
+    assert "rv-word on u74" in breakeven("explain", "./rv-word", "-m", "u74").stdout
+
+
 @pytest.mark.slow
 def test_a_program_explained(breakeven, o3):
     elf = Path(__file__).resolve().parents[1] / "data/gem5/micro.rv64.elf"

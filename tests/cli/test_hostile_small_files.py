@@ -14,6 +14,7 @@ import breakeven
 from breakeven.analysis.baseline import read_baseline
 from breakeven.calibration.measurements import VERSION, read
 from breakeven.errors import UserError
+from breakeven.explorer.state import from_row
 from breakeven.files.reading import csv_rows, parsed_json
 from breakeven.output import plots
 from breakeven.points import MEASURES, Point, as_dict, distribution, point_dtype, record
@@ -146,8 +147,32 @@ def test_a_table_in_json_is_a_list_of_records(text: str) -> None:
 @pytest.mark.parametrize("cycles", ["1e308", "-1", "1e17"])
 def test_cycles_are_such_as_a_call_takes(cycles: str) -> None:
     Path("t.csv").write_text(f"routine,size,cycles_median\na,1,{cycles}\nb,1,5\n")
-    with pytest.raises(UserError, match="not every cycles_median is a number of cycles"):
+    with pytest.raises(UserError, match="not every cycles_median is between 0 and"):
         read_part(Path("t.csv"))
+
+
+@pytest.mark.parametrize("column", ["size", "calls", "repetitions", "warmup", "size2", "src_offset", "cycles_min"])
+@pytest.mark.parametrize("value", ["1e308", "-5", "18446744073709551616", "x"])
+def test_a_column_of_a_table_is_in_range(column: str, value: str) -> None:
+    row = {"routine": "a", "size": "1", "cycles_median": "5", column: value}
+    Path("t.csv").write_text(",".join(row) + "\n" + ",".join(row.values()) + "\n")
+    with pytest.raises(UserError, match=f"not every {column} is"):
+        read_part(Path("t.csv"))
+
+
+def test_what_a_program_prints_is_bounded(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture) -> None:
+    from breakeven.cli import guest_output
+
+    monkeypatch.setattr(guest_output, "MOST_PASSED", 1 << 20)
+    out = guest_output.PassedOn("stdout")
+    with pytest.raises(UserError, match="printed more than 1 MiB"):
+        for _ in range(30):
+            out.write(b"x" * (1 << 16))
+    assert len(capfdbinary.readouterr().out) == 1 << 20
+
+
+def test_a_link_names_a_routine_once() -> None:
+    assert from_row({"routines": "rv-byte,rv-byte,rv-word"}).routines == ("rv-byte", "rv-word")
 
 
 @pytest.mark.parametrize("number", ["9" * 400, "-1", "1e308", "1e-320", '"12345678"', "true", "null", "[1]"])

@@ -41,6 +41,9 @@ def test_a_preset_that_was_measured_says_how_near_it_was() -> None:
     assert line.endswith(f"{row.assumed} of its {row.values} values are assumed")
     assert "checksums" not in trust_line(MachineSpec("zen5"), COPIES)
     assert "copies" not in trust_line(MachineSpec("zen5"), SUMS)
+    assert "no routine of this kind was measured" in trust_line(
+        MachineSpec("zen5"), ["x64-crc32c-table", "x64-clear-nt"]
+    )
 
 
 def test_what_was_not_measured_says_so() -> None:

@@ -80,7 +80,7 @@ impl engine::Sink for PySink {
     fn put(&mut self, bytes: &[u8]) -> Result<(), i32> {
         const EIO: i32 = 5;
         const EPIPE: i32 = 32;
-        Python::attach(|py| match self.file.call_method1(py, "write", (PyBytes::new(py, bytes),)) {
+        Python::try_attach(|py| match self.file.call_method1(py, "write", (PyBytes::new(py, bytes),)) {
             Ok(_) => Ok(()),
             // A guest whose reader has gone is told so, as on a real machine.
             Err(e) if e.is_instance_of::<PyBrokenPipeError>(py) => Err(EPIPE),
@@ -91,6 +91,7 @@ impl engine::Sink for PySink {
                 Err(EIO)
             }
         })
+        .unwrap_or(Err(EIO))
     }
 }
 
@@ -127,16 +128,17 @@ impl Observer {
             self.late = true;
             return ControlFlow::Break(());
         }
-        let outcome = Python::attach(|py| {
+        let outcome = Python::try_attach(|py| {
             py.check_signals()?;
             dump.map_or(Ok(()), |(rows, hook)| hook.call1(py, (rows,)).map(drop))
         });
         match outcome {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(e) => {
+            Some(Ok(())) => ControlFlow::Continue(()),
+            Some(Err(e)) => {
                 self.error = Some(e);
                 ControlFlow::Break(())
             }
+            None => ControlFlow::Break(()),
         }
     }
 }

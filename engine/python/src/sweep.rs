@@ -53,7 +53,8 @@ impl Sweep {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut raised = None;
         let mut observer = |report: engine::SweepReport<'_>| {
-            let outcome = Python::attach(|py| {
+            // A thread that is still here when the interpreter ends (Ctrl-C twice) ends, too.
+            let outcome = Python::try_attach(|py| {
                 // Results first: what is done is the caller's even when it is about to stop.
                 if let (Some(f), false) = (&on_results, report.indices.is_empty()) {
                     let indices: Vec<u8> = report.indices.iter().flat_map(|i| i.to_le_bytes()).collect();
@@ -62,13 +63,7 @@ impl Sweep {
                 py.check_signals()?;
                 on_progress.as_ref().map_or(Ok(()), |f| f.call1(py, (report.done, report.total)).map(drop))
             });
-            match outcome {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(e) => {
-                    raised = Some(e);
-                    ControlFlow::Break(())
-                }
-            }
+            go_on(outcome, &mut raised)
         };
         let results = guarded(|| {
             Ok(py.detach(|| self.inner.run_with_lists(records, lists.unwrap_or_default(), threads, &mut observer)))
@@ -105,6 +100,18 @@ impl Sweep {
     }
 }
 
+/// Whether a run goes on after what Python said; None: there is no interpreter any more.
+fn go_on(outcome: Option<PyResult<()>>, raised: &mut Option<PyErr>) -> ControlFlow<()> {
+    match outcome {
+        Some(Ok(())) => ControlFlow::Continue(()),
+        Some(Err(e)) => {
+            *raised = Some(e);
+            ControlFlow::Break(())
+        }
+        None => ControlFlow::Break(()),
+    }
+}
+
 /// What `run` does while signals are looked at and `on_progress` is called now and then: whatever either raises ends it.
 fn watched<T>(
     on_progress: Option<Py<PyAny>>,
@@ -112,17 +119,11 @@ fn watched<T>(
 ) -> PyResult<T> {
     let mut raised = None;
     let mut observer = || {
-        let outcome = Python::attach(|py| {
+        let outcome = Python::try_attach(|py| {
             py.check_signals()?;
             on_progress.as_ref().map_or(Ok(()), |f| f.call0(py).map(drop))
         });
-        match outcome {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(e) => {
-                raised = Some(e);
-                ControlFlow::Break(())
-            }
-        }
+        go_on(outcome, &mut raised)
     };
     let outcome = guarded(|| Ok(run(&mut observer)))?;
     match raised {
