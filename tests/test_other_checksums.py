@@ -257,7 +257,10 @@ def test_a_reference_that_is_none_is_refused(home: Path, text: str, message: str
 
 def test_what_a_reference_is_not_of_is_refused(home: Path) -> None:
     for more, message in (
-        ({"kind": "copy", "reference": home / "ref.c"}, "--reference is of a checksum: leave out --kind copy"),
+        (
+            {"kind": "copy", "reference": home / "ref.c"},
+            "--reference is of a checksum, and the kind is copy: give --kind checksum",
+        ),
         ({"kind": "checksum", "reference": home / "no.c"}, "there is no file '.*no.c'"),
         ({"kind": "checksum", "reference": home}, "is no source: --reference names a .S, .s or .c file"),
         ({"kind": "nosuch"}, "unknown kind 'nosuch': one of copy, checksum, .*crc32c, adler32"),

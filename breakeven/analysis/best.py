@@ -45,7 +45,8 @@ class Cell:
         if not self.fastest:
             return "-"
         if len(self.fastest) == 1:
-            return self.fastest[0] + ("" if isinf(self.lead) else f" {self.lead:.2f}x")
+            # Alone it leads nobody.
+            return self.fastest[0] + ("" if isinf(self.lead) or self.lead == 1 else f" {self.lead:.2f}x")
         others = len(self.fastest) - 1
         names = list(self.fastest) if whole or others == 1 else [self.fastest[0], f"{others} more"]
         return " = ".join(names)

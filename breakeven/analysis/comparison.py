@@ -67,7 +67,7 @@ class Comparison:
         if self.spec.mix and self.along == "size":
             return [_fastest_by_working_set(self.x, self.curves)]
         if self.leads is None:
-            return [describe_crossings(a, b, self.axis, where) for a, b, where in self.crossings]
+            return [describe_crossings(a, b, self.axis, where, self.curves) for a, b, where in self.crossings]
         return sentences([int(v) for v in self.x], self.curves, self.leads, NARROWER)
 
     def cycles_text(self, routine: str, at: int) -> str:

@@ -20,6 +20,7 @@ from breakeven.machine.clock import core_period
 from breakeven.points import MEASURES, SLOPES, Point
 from breakeven.points.converged import measured
 from breakeven.points.engine import point_result
+from breakeven.points.sequence import parts_of
 from breakeven.routine.page import page
 from breakeven.routine.registry import user_file_by_routine
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: a unit that is taken in so much of the time is what binds
 BINDS = 0.85
+#: more than all of the time, but for rounding: a latency is without the cycles that it shares with its fences
+_ALL = 1.02
 #: bytes of a trace
 _TRACE = 1 << 28
 _MEASURES = ("latency", *sorted(SLOPES))
@@ -73,6 +76,8 @@ class Pressure:
         if not self.units:
             return "no functional unit is used"
         most = max(self.units, key=lambda unit: unit.share)
+        if most.share > _ALL or self.cycles <= 0:
+            return f"the fences hide most of a call of {self.cycles:.3g} cycles: take --measure throughput"
         taken = f"{_named(most)} {'is' if most.count == 1 else 'are'} taken in {most.share:.0%} of the cycles"
         if most.share >= BINDS:
             return f"{taken}: it binds"
@@ -101,8 +106,10 @@ def pressure(session: Any, machine: Machine, point: Point, by_rule: bool = False
         if not found.traced:
             raise UserError(f"a call of {point.size} B is too long for --ports: give a smaller --size")
         ran = rows(file.read_text(), core_period(machine), found.begin)
-    own = user_file_by_routine(machine.isa).get(point.routine)
-    texts = dict(page(machine.isa, point.routine, own.guest if own else None)["listing"])
+    texts: dict[int, str] = {}
+    for name in parts_of(point.routine):
+        own = user_file_by_routine(machine.isa).get(name)
+        texts |= page(machine.isa, name, own.guest if own else None)["listing"]
     # A slope's measurement is of twice its calls.
     calls = 2 * point.calls if MEASURES[point.measure] in SLOPES else 1
     names = unit_names(machine)

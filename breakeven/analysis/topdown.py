@@ -139,7 +139,9 @@ def _charged(stats: Stats, machine: str) -> tuple[int, int, dict[str, float]]:
     slots = {match[1]: value for name, value in values.items() if (match := _ACCOUNT.search(name))}
     slots.pop("total", None)
     if not slots:
-        raise UserError(f"the core of {machine} keeps no account of its cycles: a MinorCPU and an O3CPU do")
+        raise UserError(
+            f"the core of {machine} keeps no account of its cycles: a MinorCPU and an O3CPU do (-m u74, -m o3)"
+        )
     cycles = next(value for name, value in values.items() if name.endswith(".numCycles"))
     every = sum(slots.values()) or 1.0
     return int(cycles), int(values.get("simInsts", 0)), {name: cycles * n / every for name, n in slots.items()}

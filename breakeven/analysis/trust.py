@@ -96,7 +96,7 @@ def _measured(found: Known, routines: list[str]) -> str:
     names = [name for name in routines if not any(word in name for word in _OTHERS)]
     sums = ["csum" in name for name in names]
     kinds = [
-        f"{what} of 50 cycles and more {error:g} % off, shorter ones by {cycles:g}"
+        f"{what} of 50 cycles and more {error:g} % off, shorter ones by {cycles:g} cycle{'' if cycles == 1 else 's'}"
         for what, error, cycles, asked in (
             ("copies", found.copy_error, found.copy_cycles, not all(sums)),
             ("checksums", found.checksum_error, found.checksum_cycles, any(sums)),
@@ -106,7 +106,7 @@ def _measured(found: Known, routines: list[str]) -> str:
     if not kinds:
         return f"no routine of this kind was measured one by one beside a {found.host}"
     least, most = found.named_least, found.named_most
-    mixes = f"; of mixes it names {least:.0f} to {most:.0f} % of the winners" if least and most else ""
+    mixes = f"; in mixes it names the faster routine in {least:.0f} to {most:.0f} % of pairs" if least and most else ""
     return f"beside a {found.host} {', '.join(kinds)} (medians){mixes}"
 
 

@@ -211,8 +211,15 @@ def marks_of(found: Leads) -> list[Mark]:
     return [Mark(lower, size, leader, f"{span(lower, size)} B") for lower, size, leader in places]
 
 
-def describe_crossings(a: str, b: str, along: str, where: Sequence[float]) -> str:
-    """Where two curves cross along a parameter."""
+def describe_crossings(
+    a: str, b: str, along: str, where: Sequence[float], curves: Mapping[str, Sequence[float]]
+) -> str:
+    """Where two curves cross along a parameter; if they do not, who leads."""
+    ratios = [y / x for x, y in zip(curves[a], curves[b], strict=True) if x > 0 and y > 0]
+    if not where and ratios and min(ratios) > 1:
+        return f"{a} leads at every value of {along} tried, {min(ratios):.2f}x to {max(ratios):.2f}x"
+    if not where and ratios and max(ratios) < 1:
+        return f"{b} leads at every value of {along} tried, {1 / max(ratios):.2f}x to {1 / min(ratios):.2f}x"
     if not where:
         return f"{a} and {b} do not cross at these values of {along}"
     return f"{a} and {b} cross at {along} = {', '.join(f'{at:.4g}' for at in where)}"

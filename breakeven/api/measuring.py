@@ -181,7 +181,7 @@ def best(
     sizes: Numbers = "8,16,32,64,100,256,512,1448",
     settings: Settings | None = None,
     src: Numbers | None = None,
-    dst: Numbers = 0,
+    dst: Numbers | None = None,
     cache: str = "warm",
     measure: str = "latency",
     threads: int = 0,
@@ -205,7 +205,11 @@ def best(
     from breakeven.sweeps.spec import seconds_of
 
     check_kind(kind)
-    offsets: Numbers = src if src is not None else 0 if options.get("mix") else (0, 3)
+    # What sets has no source: there the destination moves.
+    sourceless, drawn = kind in ("set", "clear"), bool(options.get("mix"))
+    offsets: Numbers = src if src is not None else 0 if drawn or sourceless else (0, 3)
+    if dst is None:
+        dst = (0, 3) if sourceless and not drawn else 0
     names = machine_names([machines] if isinstance(machines, str) else machines)
     specs = [
         sweep_spec(

@@ -38,7 +38,9 @@ def best_(
     src: Annotated[
         str | None, typer.Option("--src", "-s", help="Source offsets: a row each (0,3; a mix has none).")
     ] = None,
-    dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets: a row each.")] = "0",
+    dst: Annotated[
+        str | None, typer.Option("--dst", "-d", help="Destination offsets: a row each (0; of set and clear 0,3).")
+    ] = None,
     measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables as GitHub's markdown.")] = False,

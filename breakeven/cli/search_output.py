@@ -43,7 +43,7 @@ def _print(found: SearchResult, seconds: float) -> None:
         before = i == 0 or leads.verified[i - 1]
         after = i == len(leads.verified) or leads.verified[i]
         rows.append((*describe_interval(item), "yes" if before and after else "no"))
-    print_table((found.along, "fastest", AHEAD, "ends measured"), rows, "who leads where")
+    print_table((found.axis, "fastest", AHEAD, "ends measured"), rows, "who leads where")
     for sentence in found.sentences():
         say(sentence)
     share = len(leads.probed) / len(leads.x)

@@ -26,7 +26,7 @@ from breakeven.errors import say, shown_path
 def tune(
     kind: Annotated[
         str, typer.Argument(help="copy, user-copy, checksum, set, ...: its best routines, without --candidates.")
-    ] = "copy",
+    ] = "",
     candidates: Annotated[str, typer.Option("--candidates", help="Routines to choose from (a,b,...).")] = "",
     target: Annotated[
         str, typer.Option("--target", help="A threshold that is shipped (docs/tune.md), on machines a,b,...")
@@ -47,7 +47,7 @@ def tune(
     points: Annotated[
         int, typer.Option(parser=number(1), help="Most points of the candidates; sizes are thinned out.")
     ] = 1000,
-    name: Annotated[str, typer.Option(help="The function in the header.")] = "tuned_copy",
+    name: Annotated[str, typer.Option(help="The function in the header (default tuned_KIND).")] = "",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The header (default NAME.h).")] = None,
     threads: ThreadsOption = 0,
     store: StoreOption = None,
@@ -63,8 +63,10 @@ def tune(
     from breakeven.files.writing import check_target, write_text
     from breakeven.output.console import progress_bar
 
-    if target and candidates:
-        raise UserError("tune takes --candidates or --target, not both")
+    if bool(target) + bool(candidates) + bool(kind) > 1:
+        raise UserError("tune takes a kind, --candidates or --target: one of them")
+    kind = kind or "copy"
+    name = name or ("tuned_copy" if candidates else f"tuned_{kind.replace('-', '_')}")
     if target:
         with progress_bar(not json, "tune") as progress:
             answers = api.tune_target(

@@ -48,7 +48,7 @@ def _conditions(state: State) -> list[str]:
 
 
 def _compare(state: State, sizes: Sequence[int]) -> str:
-    from breakeven.web.sources import ranges_text
+    from breakeven.points.ranges import ranges_text
 
     options = ["-m", state.machine, *_conditions(state), "--sizes", ranges_text(sizes)]
     if len(state.routines) > 1:
@@ -57,7 +57,7 @@ def _compare(state: State, sizes: Sequence[int]) -> str:
 
 
 def _gem5(state: State, sizes: Sequence[int]) -> str:
-    from breakeven.web.sources import ranges_text
+    from breakeven.points.ranges import ranges_text
 
     if state.measure != "latency":
         return f"# configs/sweep.py measures single calls (latency), not {state.measure}"

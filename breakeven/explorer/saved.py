@@ -29,6 +29,7 @@ async def saved(worker: Worker, state: State) -> dict[str, list[dict[str, Any]]]
     # As the page chooses it (`viewSize` of main.js).
     centre = math.sqrt(max(state.least, 1) * state.most)
     middle = min(sizes, key=lambda size: abs(math.log(max(size, 0.5) / centre)))
+    edges = [mark["size"] for line in drawn for mark in line.get("verdict", {}).get("marks", ())[:1]]
     found = {
         "describe": [await worker.ask("describe", LATER, name=state.machine, settings=())],
         "curves": drawn,
@@ -47,7 +48,7 @@ async def saved(worker: Worker, state: State) -> dict[str, list[dict[str, Any]]]
             held = {address: row for address, row in traced.pop("by_address").items() if address in shown}
             places = {name: traced[name] for name in ("routine", "size", "whole")}
             found["code"].append({**places, "by_address": held})
-            if traced["size"] in some | {middle}:
+            if traced["size"] in some | {middle, *edges}:
                 found.setdefault("pipeline", []).append({**traced, "ops": traced["ops"][:_OPS]})
     if "pipeline" not in found:
         found["code"] += [{"routine": routine, "no_cycles": NO_PIPELINE} for routine in state.routines]

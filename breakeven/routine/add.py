@@ -199,7 +199,7 @@ def _check_arguments(what: Build, isa: str) -> str:
 def _check_kind(what: Build) -> None:
     """Raises `UserError` for a kind that nothing says the meaning of."""
     if what.reference and what.kind != "checksum":
-        raise UserError(f"--reference is of a checksum: leave out --kind {what.kind}")
+        raise UserError(f"--reference is of a checksum, and the kind is {what.kind}: give --kind checksum")
     if what.reference and what.reference.suffix not in SOURCES:
         raise UserError(f"{str(what.reference)!r} is no source: --reference names a {_listed(SOURCES)} file")
     if what.kind in KINDS or what.kind in SHIPPED:

@@ -219,8 +219,14 @@ def _meant(isa: str, elf: bytes, point: Point, result: Result) -> str:
     if kind not in ("checksum", "copy-checksum"):
         return ", the bytes not copied" if kind == "user-copy" else f", as the reference of {kind} does"
     if result.ret & 0xFFFF == ~result.detail & 0xFFFF:
-        return ": that is its complement, and kind checksum is the sum before (end it without ~)"
-    return ": kind checksum is the Internet checksum (RFC 1071), and the routine computes another"
+        return (
+            ": that is its complement, and kind checksum is the sum before (end it without ~); any other checksum "
+            "needs --reference"
+        )
+    return (
+        ": kind checksum is the Internet checksum (RFC 1071), and the routine computes another: give its reference "
+        "(--reference FILE)"
+    )
 
 
 def _guest(isa: str, elf: bytes, chunk: list[Point]) -> Any:

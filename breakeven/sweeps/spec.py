@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 #: what a point takes at most machines, in seconds of one core: of a call, and of each byte of it
-_SECONDS, _SECONDS_A_BYTE = 0.004, 10e-6
+_SECONDS, _SECONDS_A_BYTE = 0.004, 1e-6
 #: working sets of a mix
 MAX_WORKING_SETS = 64
 

@@ -9,7 +9,7 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from breakeven.output.shell import shell_command
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
+from breakeven.points.ranges import ranges_text
 from breakeven.points.record import RANGES
 from breakeven.points.result import MOST_CYCLES
 from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
@@ -254,7 +255,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     for name in machines:
         words += ["--engine", "native"] if name == HOST else ["--machine", name]
     for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
-        words += [option, ranges_text(int(value) for value in axes[name])]
+        words += [option, ranges_text([int(value) for value in axes[name]])]
     words += ["--cache", ",".join(axes["cache_state"])]
     if "mix" in table:
         # A store's table has the name of its list of calls in place of what it was drawn from.
@@ -300,21 +301,6 @@ def _described_words(table: pd.DataFrame) -> list[str]:
     streams = [word for word, bit in STREAM_FLAGS.items() if flags & bit]
     words += ["--stream", ",".join(streams)] if streams else []
     return words
-
-
-def ranges_text(values: Iterable[int]) -> str:
-    """Integers as ``--sizes`` takes them: ``1..256,265..2048:9``."""
-    rest, items = sorted(set(values)), []
-    while rest:
-        count, step = 1, rest[1] - rest[0] if len(rest) > 1 else 0
-        while count < len(rest) and rest[count] - rest[count - 1] == step:
-            count += 1
-        if count < 3:
-            items.append(str(rest.pop(0)))
-            continue
-        items.append(f"{rest[0]}..{rest[count - 1]}" + (f":{step}" if step > 1 else ""))
-        rest = rest[count:]
-    return ",".join(items)
 
 
 def is_study(source: str) -> bool:

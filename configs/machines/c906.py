@@ -76,7 +76,7 @@ def ours(board):
     cpu.mmu.dtb.l2_assoc = assumed(2, "two ways")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     riscv.without(cpu.isa[0], *riscv.ZB, note="the C906 has T-Head's own extensions instead")
-    riscv.without(cpu.isa[0], "Zicond", note="younger than the core")
+    riscv.without(cpu.isa[0], "Zicond", "Zicboz_fs", note="younger than the core")
 
 
 @constructor(*IN_ORDER, *L1, *MEMORY, *RISCV)

@@ -94,7 +94,7 @@ def ours(board):
     cpu.mmu.dtb.l2_assoc = assumed(4, "four ways")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     riscv.without(cpu.isa[0], *riscv.ZB, note="the C910 has T-Head's own extensions instead")
-    riscv.without(cpu.isa[0], "Zicond", note="younger than the core")
+    riscv.without(cpu.isa[0], "Zicond", "Zicboz_fs", note="younger than the core")
     board.l2.prefetcher = objects.StreamPrefetcher()
 
 

@@ -90,7 +90,7 @@ def ours(board):
     cpu = board.cpu
     cpu.misaligned.policy = row(unaligned="trap")
     riscv.without(cpu.isa[0], "Zbc", note="not among what its profile demands")
-    riscv.without(cpu.isa[0], "Zicond", note="younger than the core")
+    riscv.without(cpu.isa[0], "Zicond", "Zicboz_fs", note="younger than the core")
     cpu.mmu.itb.size = cpu.mmu.dtb.size = row(dtlb_entries=32)
     riscv.put(cpu.mmu.dtb, assumed({"l2_size": 512, "l2_assoc": 4}, "as the U74"))
     cpu.mmu.dtb.l2_latency = assumed(9, "a look-up of a larger array")

@@ -100,7 +100,7 @@ def ours(board):
     board.cpu.misaligned.policy = row(unaligned_within_line="trap")
     riscv.without(board.cpu.isa[0], "Zbb", note="the JH7100's U74 lacks it, the JH7110's has it (`zbb`)")
     riscv.without(board.cpu.isa[0], "Zbc", note="neither board's has it")
-    riscv.without(board.cpu.isa[0], "Zicond", note="younger than the core")
+    riscv.without(board.cpu.isa[0], "Zicond", "Zicboz_fs", note="younger than the core")
 
 
 @constructor(*IN_ORDER, *L2, *MEMORY, *RISCV)

@@ -96,12 +96,12 @@ def host(cpuinfo, monkeypatch, tmp_path):
 @some_or_all(4)
 def test_every_routine_is_right_on_the_host(host, every):
     engine = host()
-    # This host has no vectors.
-    routines = [each for each in engine.routines() if not each.name.startswith("rvv-")]
-    assert len(routines) > 14 and not any(each.missing_extension for each in routines)
-    assert {each.name for each in engine.routines() if each.missing_extension} == {
-        each.name for each in engine.routines() if each.name.startswith("rvv-")
-    }
+    # This host has no vectors, and is older than some extensions.
+    younger = {"rv-clear-zicboz", "rv-crc32c-zbc"}
+    routines = [each for each in engine.routines() if not each.missing_extension]
+    lacking = {each.name for each in engine.routines() if each.missing_extension}
+    assert len(routines) > 14 and {each for each in lacking if not each.startswith("rvv-")} <= younger
+    assert lacking >= {each.name for each in engine.routines() if each.name.startswith("rvv-")}
     points = [
         pt.Point(each.name, size, src_offset=src, dst_offset=dst)
         for each in routines for size in (0, 1, 7, 64, 100, 1448) for src, dst in ((0, 0), (3, 0), (5, 6))

@@ -18,10 +18,11 @@ from breakeven.errors import UserError
 from breakeven.explorer.state import from_link
 from breakeven.points import FLAG_HUGE_PAGES
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.ranges import ranges_text
 from breakeven.points.table import write_table
 from breakeven.sweeps.spec import SweepSpec, described
 from breakeven.web.page import page
-from breakeven.web.sources import Part, Shown, ranges_text, read_part, study_parts, study_verdicts
+from breakeven.web.sources import Part, Shown, read_part, study_parts, study_verdicts
 from tests.page_data import data_of
 
 REPO = Path(__file__).resolve().parents[2]

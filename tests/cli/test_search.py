@@ -185,7 +185,7 @@ def test_a_surface_grows_with_the_penalty(fake) -> None:
         ({"routines": ["slow"]}, "two different routines"),
         ({"src_offsets": [0, 1]}, "along one axis"),
         ({"machines": [MachineSpec("u74"), MachineSpec("c906")]}, "one machine"),
-        ({"sizes": [64], "parameters": {"cpu.x": ["a", "b"]}}, "numbers along cpu.x"),
+        ({"sizes": [64], "parameters": {"cpu.x": ["a", "b"]}}, "values along cpu.x must be numbers"),
     ],
 )
 def test_what_cannot_be_searched(fake, changes, words) -> None:

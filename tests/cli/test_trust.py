@@ -37,7 +37,7 @@ def test_a_preset_that_was_measured_says_how_near_it_was() -> None:
     assert (
         f"checksums of 50 cycles and more {row.checksum_error:g} % off, shorter ones by {row.checksum_cycles:g}" in line
     )
-    assert f"of mixes it names {row.named_least:.0f} to {row.named_most:.0f} % of the winners" in line
+    assert f"in mixes it names the faster routine in {row.named_least:.0f} to {row.named_most:.0f} % of pairs" in line
     assert line.endswith(f"{row.assumed} of its {row.values} values are assumed")
     assert "checksums" not in trust_line(MachineSpec("zen5"), COPIES)
     assert "copies" not in trust_line(MachineSpec("zen5"), SUMS)

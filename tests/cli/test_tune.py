@@ -453,4 +453,5 @@ def test_targets_of_the_command(breakeven, monkeypatch):
     assert "MEMCPY_VECTOR_THRESHOLD" in breakeven("tune", "--target", "rvv-memcpy", "-m", "x60").stdout
     assert "did you mean 'rvv-memcpy'" in breakeven("tune", "--target", "rv-memcpy").stderr
     assert "name another machine" in breakeven("tune", "--target", "rvv-memcpy", "-m", "zen4").stderr
-    assert "not both" in breakeven("tune", "--target", "rvv-memcpy", "--candidates", "a,b").stderr
+    assert "one of them" in breakeven("tune", "checksum", "--candidates", "rv-byte,rv-word").stderr
+    assert "one of them" in breakeven("tune", "--target", "rvv-memcpy", "--candidates", "a,b").stderr

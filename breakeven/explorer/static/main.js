@@ -2,9 +2,9 @@
 const TABS = { why: ["why", drawWhy], map: ["map", drawMap], pipeline: ["pipeline", drawPipeline], code: ["code", drawCode] };
 const STATES = ["warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2"];
 
-// The size under the pointer; before there is one *why* is of the break-even, the others are of the middle.
+// The size under the pointer; before there is one the break-even, and of a map, where all sizes are alike, the middle.
 function viewSize() {
-  const mark = view.tab === "why" && known.verdict && known.verdict.marks[0];
+  const mark = view.tab !== "map" && known.verdict && known.verdict.marks[0];
   const wanted = view.at !== "" ? Number(view.at) : mark ? mark.size : Math.sqrt(Math.max(state.least, 1) * state.most);
   return nearest(wanted) ?? Math.round(wanted);
 }
