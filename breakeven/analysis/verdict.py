@@ -216,10 +216,11 @@ def describe_crossings(
 ) -> str:
     """Where two curves cross along a parameter; if they do not, who leads."""
     ratios = [y / x for x, y in zip(curves[a], curves[b], strict=True) if x > 0 and y > 0]
-    if not where and ratios and min(ratios) > 1:
-        return f"{a} leads at every value of {along} tried, {min(ratios):.2f}x to {max(ratios):.2f}x"
-    if not where and ratios and max(ratios) < 1:
-        return f"{b} leads at every value of {along} tried, {1 / max(ratios):.2f}x to {1 / min(ratios):.2f}x"
+    if not where and ratios and (min(ratios) > 1 or max(ratios) < 1):
+        leader, factors = (a, ratios) if min(ratios) > 1 else (b, [1 / ratio for ratio in ratios])
+        least, most = (f"{factor:.2f}x" for factor in (min(factors), max(factors)))
+        by = f"by {least}" if least == most else f"{least} to {most}"
+        return f"{leader} leads at every value of {along} tried, {by}"
     if not where:
         return f"{a} and {b} do not cross at these values of {along}"
     return f"{a} and {b} cross at {along} = {', '.join(f'{at:.4g}' for at in where)}"

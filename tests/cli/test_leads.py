@@ -160,7 +160,7 @@ def test_along_a_parameter_the_crossings_are_told(fake) -> None:
     told = compare(spec, fake(model)).as_dict()
     assert told["said"] == ["slow and fast cross at cpu.x = 5"] and told["break_even"] is None
     told = compare(spec, fake(lambda name, *_: 10 if name == "slow" else 15)).as_dict()
-    assert told["said"] == ["slow and fast do not cross at these values of cpu.x"]
+    assert told["said"] == ["slow leads at every value of cpu.x tried, by 1.50x"]
 
 
 @pytest.mark.slow
