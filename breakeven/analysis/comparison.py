@@ -23,7 +23,7 @@ from breakeven.analysis.verdict import (
 from breakeven.output.html import escape, table, wrong
 from breakeven.points import STREAM_FLAGS
 from breakeven.points.measurements import Tally, again_words, measured_again
-from breakeven.sweeps.spec import SweepSpec, axis_of
+from breakeven.sweeps.spec import SweepSpec, axis_label, axis_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,10 @@ class Comparison:
         if self.spec.mix and self.along == "size":
             return [_fastest_by_working_set(self.x, self.curves)]
         if self.leads is None:
-            return [describe_crossings(a, b, self.axis, where, self.curves) for a, b, where in self.crossings]
+            return [
+                describe_crossings(a, b, axis_label(self.spec, self.along), where, self.curves)
+                for a, b, where in self.crossings
+            ]
         return sentences([int(v) for v in self.x], self.curves, self.leads, NARROWER)
 
     def cycles_text(self, routine: str, at: int) -> str:
@@ -85,12 +88,6 @@ class Comparison:
             return "\u00b1 half the interquartile range"
         texts = (self.cycles_text(name, i) for name in self.curves for i in range(len(self.x)))
         return "least..median where they differ" if any(".." in text for text in texts) else ""
-
-    @property
-    def axis(self) -> str:
-        """What the comparison goes along, with the unit of its values."""
-        unit = axis_of(self.spec, self.along)[1] if self.along != "size" else ""
-        return f"{self.along} ({unit})" if unit else self.along
 
     def trust(self) -> str:
         """How near the machine is to silicon, in a line; empty for a host's own numbers."""
@@ -188,7 +185,7 @@ def plot_comparison(found: Comparison, path: Path) -> None:
         caption=f"{found.conditions()}."
         + (f" Marked: {what}." if marks else "")
         + (f" {again}." if (again := again_words(found.table)) else ""),
-        xlabel=_axis(found) if along_size else found.axis,
+        xlabel=_axis(found) if along_size else axis_label(found.spec, found.along),
         log_x=wide,
         log_y=wide,
         spans=marks,

@@ -7,32 +7,29 @@ before it: where the machine waits.
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.traces import NO_PIPELINE, by_address, keeps_one, rows
 from breakeven.errors import UserError
 from breakeven.machine.clock import core_period
 from breakeven.points import MEASURES, SLOPES, Point
-from breakeven.points.converged import measured
-from breakeven.points.engine import point_result
-from breakeven.points.sequence import parts_of
+from breakeven.points.record import routines_of
 from breakeven.routine.page import page
 from breakeven.routine.registry import user_file_by_routine
 
 if TYPE_CHECKING:
     from breakeven.machine.resolve import Machine
+    from breakeven.points.engine import Measured, PointResult
 
 #: a unit that is taken in so much of the time is what binds
 BINDS = 0.85
 #: more than all of the time, but for rounding: a latency is without the cycles that it shares with its fences
 _ALL = 1.02
-#: bytes of a trace
-_TRACE = 1 << 28
+#: bytes of a trace that is read
+MOST_TRACED = 1 << 28
 _MEASURES = ("latency", *sorted(SLOPES))
 
 
@@ -91,23 +88,22 @@ def _named(unit: Unit) -> str:
     return unit.name if unit.count == 1 else f"the {unit.count} {unit.name}"
 
 
-def pressure(session: Any, machine: Machine, point: Point, by_rule: bool = False) -> Pressure:
-    """Simulates a point and counts. Raises `UserError` where the core has no pipeline or the output is wrong."""
+def check(machine: Machine, point: Point) -> None:
+    """Raises `UserError` where there are no units to count, or no calls in a row."""
     if not keeps_one(machine):
-        raise UserError(NO_PIPELINE)
+        raise UserError(f"{machine.spec}: {NO_PIPELINE}")
     if MEASURES[point.measure] not in _MEASURES:
         raise UserError(f"--ports is of the measures {', '.join(_MEASURES)}, not of {MEASURES[point.measure]}")
-    with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
-        file = Path(folder, "trace")
-        found = measured(session, point, by_rule, file, _TRACE, True)
-        result = point_result(session, point, found.result)
-        if not result.ok:
-            raise UserError(f"{point.routine} on {machine.spec}, size {point.size}: {result.problem}")
-        if not found.traced:
-            raise UserError(f"a call of {point.size} B is too long for --ports: give a smaller --size")
-        ran = rows(file.read_text(), core_period(machine), found.begin)
+
+
+def pressure(machine: Machine, found: Measured, result: PointResult, trace: str) -> Pressure:
+    """What a measurement's `trace`, which tells the units, says of them. Raises `UserError` for one that is cut off."""
+    point = result.point
+    if not found.traced:
+        raise UserError(f"a call of {point.size} B is too long for --ports: give a smaller --size")
+    ran = rows(trace, core_period(machine), found.begin)
     texts: dict[int, str] = {}
-    for name in parts_of(point.routine):
+    for name in routines_of(point.routine):
         own = user_file_by_routine(machine.isa).get(name)
         texts |= page(machine.isa, name, own.guest if own else None)["listing"]
     # A slope's measurement is of twice its calls.

@@ -24,7 +24,7 @@ from breakeven.analysis.verdict import (
 )
 from breakeven.output.html import escape, table, wrong
 from breakeven.points.measurements import Tally, again_words, measured_again
-from breakeven.sweeps.spec import SweepSpec, axis_of
+from breakeven.sweeps.spec import SweepSpec, axis_label, axis_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,11 +65,10 @@ class SearchResult:
         if self.along == "size":
             return sentences([int(v) for v in leads.x], leads.curves, leads.answer, NARROWER)
         first, second = leads.curves
-        return (
-            []
-            if self.along in AXES
-            else [describe_crossings(first, second, self.axis, self.crossings, self.leads.curves)]
-        )
+        if self.along in AXES:
+            return []
+        axis = axis_label(self.spec, self.along)
+        return [describe_crossings(first, second, axis, self.crossings, self.leads.curves)]
 
     @property
     def tally(self) -> Tally:
@@ -89,12 +88,6 @@ class SearchResult:
         parts += [] if self.along == "src" else [f"src+{src}"]
         parts += [] if self.along == "dst" else [f"dst+{dst}"]
         return ", ".join([*parts, self.spec.cache_states[0], self.spec.measures[0]])
-
-    @property
-    def axis(self) -> str:
-        """What the search goes along, with the unit of its values."""
-        unit = "" if self.along in AXES else axis_of(self.spec, self.along)[1]
-        return f"{self.along} ({unit})" if unit else self.along
 
     def trust(self) -> str:
         """How near the machine is to silicon, in a line."""

@@ -10,8 +10,10 @@ what they wait for the routine otherwise.
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from breakeven.analysis.comparison import Comparison
     from breakeven.analysis.ports import Pressure
     from breakeven.points import Point
-    from breakeven.points.engine import PointResult
+    from breakeven.points.engine import Measured, PointResult
     from breakeven.points.machine_spec import MachineSpec
 
 
@@ -105,22 +107,37 @@ def explain_points(
             raise UserError(f"{state} is the mean of a round of calls, and explain is of one: take --cache cold or l2")
     session = engine.open(machine)
     for point in points:
-        found = measured(session, point, by_rule)
+        found, trace = _measured(session, machine, point, by_rule, ports)
         result = point_result(session, point, found.result)
         if result.ok:
             account = account_of(found.stats, str(machine), found.subtracted)
-            yield replace(account, result=result, ports=_ports(session, machine, point, by_rule) if ports else None)
+            units = _ports(machine, found, result, trace) if ports else None
+            yield replace(account, result=result, ports=units)
         elif check:
             raise UserError(f"{point.routine} on {machine}, size {point.size}: {result.problem}")
         else:
             yield Account(0, 0, (), result)
 
 
-def _ports(session: Any, machine: MachineSpec, point: Point, by_rule: bool) -> Pressure:
+def _measured(session: Any, machine: MachineSpec, point: Point, by_rule: bool, ports: bool) -> tuple[Measured, str]:
+    """A point's measurement and, for `ports`, the trace of its micro-ops."""
+    if not ports:
+        return measured(session, point, by_rule), ""
+    from breakeven.analysis.ports import MOST_TRACED, check
+    from breakeven.machine.resolve import resolve
+
+    check(resolve(machine), point)
+    with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
+        file = Path(folder, "trace")
+        found = measured(session, point, by_rule, file, MOST_TRACED, True)
+        return found, file.read_text() if file.exists() else ""
+
+
+def _ports(machine: MachineSpec, found: Measured, result: PointResult, trace: str) -> Pressure:
     from breakeven.analysis.ports import pressure
     from breakeven.machine.resolve import resolve
 
-    return pressure(session, resolve(machine), point, by_rule)
+    return pressure(resolve(machine), found, result, trace)
 
 
 def account_of(stats: Stats, machine: str, subtracted: Stats = ()) -> Account:

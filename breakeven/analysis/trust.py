@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from breakeven.files.data import find_data
 from breakeven.machine.presets import MODELS
 from breakeven.points.machine_spec import HOST
+from breakeven.routine.checks import jobs_of
 
 if TYPE_CHECKING:
     from breakeven.points.machine_spec import MachineSpec
@@ -47,8 +48,6 @@ class Known(NamedTuple):
     assumed: int
 
 
-#: in names of routines that are neither copies nor Internet checksums: none was measured size by size
-_OTHERS = ("memset", "clear", "crc", "adler")
 FIELDS = Known._fields
 _TEXTS = ("preset", "host")
 
@@ -93,15 +92,14 @@ def trust_line(machine: MachineSpec, routines: Iterable[str]) -> str:
 def _measured(found: Known, routines: list[str]) -> str:
     if not found.host:
         return f"no {found.preset} was measured with these routines"
-    names = [name for name in routines if not any(word in name for word in _OTHERS)]
-    sums = ["csum" in name for name in names]
+    jobs = set(jobs_of(routines).values())
     kinds = [
         f"{what} of 50 cycles and more {error:g} % off, shorter ones by {cycles:g} cycle{'' if cycles == 1 else 's'}"
-        for what, error, cycles, asked in (
-            ("copies", found.copy_error, found.copy_cycles, not all(sums)),
-            ("checksums", found.checksum_error, found.checksum_cycles, any(sums)),
+        for what, error, cycles, job in (
+            ("copies", found.copy_error, found.copy_cycles, "copy"),
+            ("checksums", found.checksum_error, found.checksum_cycles, "checksum"),
         )
-        if asked
+        if job in jobs
     ]
     if not kinds:
         return f"no routine of this kind was measured one by one beside a {found.host}"

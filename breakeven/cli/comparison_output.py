@@ -12,6 +12,7 @@ from breakeven.cli.summaries import print_failures
 from breakeven.errors import shown_path
 from breakeven.output.console import Table, print_json, print_parts
 from breakeven.points.measurements import Tally, again_words
+from breakeven.sweeps.spec import axis_label
 
 #: rows of the table of times: enough to see the shape, few enough for a screen
 _SAMPLE_SIZES = 12
@@ -84,7 +85,7 @@ def _times(found: Comparison) -> Table:
     dispersion = f", {found.dispersion_words}" if found.dispersion_words else ""
     title = f"cycles/call (* fastest, = within {TIE:.0%}{dispersion})"
     # The mark stands after the number, so heads move with it.
-    along = "working set" if found.spec.mix and found.along == "size" else found.axis
+    along = "working set" if found.spec.mix and found.along == "size" else axis_label(found.spec, found.along)
     heads = (along, *(f"{name}  " for name in names))
     return Table(heads, rows, title, range(len(heads)))
 

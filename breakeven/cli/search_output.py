@@ -10,6 +10,7 @@ from breakeven.cli.summaries import print_failures
 from breakeven.errors import say, shown_path
 from breakeven.output.console import print_json, print_table
 from breakeven.points.measurements import again_words
+from breakeven.sweeps.spec import axis_label
 
 #: rows of a surface's table on the screen
 _ROWS = 60
@@ -43,7 +44,7 @@ def _print(found: SearchResult, seconds: float) -> None:
         before = i == 0 or leads.verified[i - 1]
         after = i == len(leads.verified) or leads.verified[i]
         rows.append((*describe_interval(item), "yes" if before and after else "no"))
-    print_table((found.axis, "fastest", AHEAD, "ends measured"), rows, "who leads where")
+    print_table((axis_label(found.spec, found.along), "fastest", AHEAD, "ends measured"), rows, "who leads where")
     for sentence in found.sentences():
         say(sentence)
     share = len(leads.probed) / len(leads.x)

@@ -50,11 +50,6 @@ def sequence_of(name: str) -> Sequence:
     return Sequence(order, *parts)
 
 
-def parts_of(name: str) -> tuple[str, ...]:
-    """The routines that a name is of: those of a sequence, or itself."""
-    return sequence_of(name)[1:] if ":" in name else (name,)
-
-
 def hash_of(name: str) -> int:
     """What a record has of a routine in a sequence: FNV-1a of 32 bits (workloads/harness/kinds.inc)."""
     value = 2166136261

@@ -179,7 +179,7 @@ def test_a_divider_is_taken_for_as_long_as_it_divides(breakeven, tmp_path, monke
     found = {each["name"]: each for each in json.loads(done.stdout)["points"][0]["ports"]["units"]}[unit]
     assert found["micro_ops"] == 100 and 0.85 < found["share"] <= 1.001, found
     done = breakeven("explain", "divides", "-n", "100", "-m", machine, "--measure", "throughput", "--ports")
-    assert "it binds" in done.stdout or machine == "o3"
+    assert "it binds" in done.stdout
 
 
 def test_a_unit_that_binds_is_named():
@@ -233,7 +233,7 @@ def test_a_program_explained(breakeven, o3):
         (("rv-word",), ["--size"]),
         (("rv-wrod", "-n", "64"), ["rv-wrod", "rv-word"]),
         (("nothere.elf",), ["no file", "nothere.elf"]),
-        (("rv-word", "-n", "64", "-m", "timing", "--ports"), ["timing", "account"]),
+        (("rv-word", "-n", "64", "-m", "timing", "--ports"), ["timing", "no pipeline", "u74"]),
         (("rv-word", "-n", "554", "-m", "c910", "--cache", "send"), ["send", "round", "--cache cold"]),
         (("rv-word", "-n", "4K", "--measure", "stream", "--ports"), ["--ports", "stream", "throughput"]),
         (("rv-byte", "-n", "1M", "-m", "o3", "--repetitions", "1", "--warmup", "0", "--ports"), ["too long", "--size"]),
