@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 
 #: new containers between two runs of the garbage collector; with Python's own 700 it runs a hundred times for imports
 _COLLECT_AFTER = 50_000
+#: status of a command that Ctrl-C has ended
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -22,7 +25,12 @@ def main() -> None:
     except KeyboardInterrupt:
         # Before a command could take care of it.
         print("breakeven: interrupted", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(_INTERRUPTED)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            # Nothing is left to unwind: a second Ctrl-C would only raise in what the interpreter does at its end.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        raise
     finally:
         # The interpreter collects once more as it ends, over every module, for memory that is free at once anyway.
         gc.freeze()

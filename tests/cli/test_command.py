@@ -344,6 +344,22 @@ def test_ctrl_c_before_the_command_is_loaded():
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "breakeven: interrupted\n")
 
 
+#: Ctrl-C again while the interpreter ends
+ENDING = """
+import atexit, os, signal, sys
+import breakeven.entry
+signal.signal(signal.SIGINT, signal.default_int_handler)
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+breakeven.entry.command = lambda: sys.exit(130)
+breakeven.entry.main()
+"""
+
+
+def test_a_second_ctrl_c_ends_the_process_without_a_traceback():
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
 #: the command, which says on standard output when points are being simulated
 SIMULATING = """
 from breakeven.engines.embedded import EmbeddedSession
