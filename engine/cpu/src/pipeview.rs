@@ -9,9 +9,9 @@
 //! ```
 //!
 //! UNIT and CYCLES are ours, and there only where they are asked for: the number of the functional unit that took the
-//! micro-op, as the description lists them, and the cycles for which it takes no other. A stage that was not reached is 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store
-//! queue, 0 for everything else. Records come in the order in which micro-ops end, some 250 bytes each; SEQUENCE counts
-//! fetched micro-ops.
+//! micro-op, as the description lists them, and the cycles for which it takes no other. A stage that was not reached is
+//! 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store queue, 0 for everything else.
+//! Records come in the order in which micro-ops end, some 250 bytes each; SEQUENCE counts fetched micro-ops.
 //! Fact source: gem5 24.0 `src/cpu/o3/dyn_inst.cc`, `util/o3-pipeview.py`.
 
 use std::collections::VecDeque;
